@@ -1,7 +1,7 @@
 //! Why a forest could not be built or adapted.
 
 use crate::MAX_LEVELS;
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 
 /// An error of the forest; the text is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,4 +56,27 @@ pub enum ForestError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for ForestError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::TooManyBlocks { .. } => ErrorKind::Memory,
+            Self::RootGrid { .. } | Self::TooFine { .. } => ErrorKind::Input,
+            _ => ErrorKind::Runtime,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "use fewer levels, a smaller wall distance or a coarser root grid";
+        matches!(self, Self::TooManyBlocks { .. }).then(|| hint.into())
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            _ => None,
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Errors of a device, with the values that explain them.
 
+use crate::{ErrorKind, Failure};
 use std::fmt;
 
 /// Whose memory it is.
@@ -153,5 +154,20 @@ impl DeviceError {
             Self::WrongArchitecture { device } => format!("no kernels for {device}"),
             error => error.to_string(),
         }
+    }
+}
+
+impl Failure for DeviceError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::OutOfMemory { .. } => ErrorKind::Memory,
+            Self::Launch { .. } | Self::Driver { .. } => ErrorKind::Runtime,
+            // The device cannot be used, or not for this purpose: the user should choose another one.
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        Some(self)
     }
 }

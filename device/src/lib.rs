@@ -12,9 +12,11 @@ pub mod cuda;
 mod dimension;
 mod error;
 mod exported;
+mod failure;
 mod file_map;
 pub mod limits;
 pub mod memory;
+mod named;
 #[cfg(any(feature = "cuda", test))]
 mod pieces;
 mod real;
@@ -27,7 +29,9 @@ pub use choice::{Device, DeviceChoice, LinkChoice, Selected, select};
 pub use dimension::of_dimension;
 pub use error::{DeviceError, Memory};
 pub use exported::Exported;
+pub use failure::{ErrorKind, Failure};
 pub use file_map::FileMap;
+pub use named::Named;
 pub use real::Real;
 pub use union_find::UnionFind;
 

@@ -2,7 +2,7 @@
 
 use crate::{Sensor, basis::MAX_ORDER};
 use cutlink_amr::ForestError;
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 
 /// Names of axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -176,4 +176,30 @@ pub enum FrError {
     /// Memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for FrError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::Forest(error) => error.kind(),
+            Self::Diverged { .. } => ErrorKind::Diverged,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Forest(error) => error.hint(),
+            _ => None,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            Self::Forest(error) => error.of_device(),
+            _ => None,
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Errors of files.
 
 use crate::PolyViolation;
-use cutlink_device::limits::LimitError;
+use cutlink_device::{ErrorKind, Failure, limits::LimitError};
 use std::io;
 use std::path::PathBuf;
 
@@ -60,4 +60,22 @@ pub enum MeshFileError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Failure for MeshFileError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Limit {
+                source: LimitError::Memory { .. },
+                ..
+            } => ErrorKind::Memory,
+            Self::Write { .. } => ErrorKind::Runtime,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "name a case with a mesh in constant/polyMesh";
+        matches!(self, Self::Missing { .. }).then(|| hint.into())
+    }
 }

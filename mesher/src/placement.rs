@@ -22,6 +22,7 @@ mod affine;
 pub use affine::Affine;
 
 use crate::surface::Surface;
+use cutlink_device::{ErrorKind, Failure, Named};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -86,6 +87,12 @@ pub enum PlacementError {
     },
 }
 
+impl Failure for PlacementError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+}
+
 /// A length unit; the result of a placement is in metres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -137,6 +144,14 @@ impl Unit {
             Self::Ft => "ft",
             Self::Km => "km",
         }
+    }
+}
+
+impl Named for Unit {
+    const NAME: &'static str = "Unit";
+
+    fn names() -> Vec<&'static str> {
+        Self::ALL.map(Self::symbol).to_vec()
     }
 }
 

@@ -9,6 +9,7 @@
 //! Displacement is at most half a unit on each axis. Cost: one sort of the vertices.
 
 use crate::Surface;
+use cutlink_device::{ErrorKind, Failure};
 use rayon::prelude::*;
 
 /// Lattice coordinates stay within ±2^28, so that every product of the exact predicates
@@ -82,6 +83,12 @@ pub enum SnapError {
         exact arithmetic: shorten the surface, or use fewer levels"
     )]
     Image,
+}
+
+impl Failure for SnapError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
 }
 
 /// Snaps a surface to a lattice.

@@ -29,23 +29,16 @@
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 
-pub mod config;
-pub mod device;
-mod error;
 pub mod estimate;
 pub mod fields;
 pub mod flow;
 pub mod inspect;
 pub mod mesh;
-mod observer;
 pub mod openfoam;
 pub mod options;
-pub mod output;
 pub mod picture;
 pub mod polymesh;
-pub mod pool;
 pub mod refine;
-pub mod schema;
 pub mod signal;
 pub mod solid_stl;
 pub mod solve;
@@ -54,13 +47,11 @@ pub mod vtk;
 #[path = "../../tests/kit/worst.rs"]
 mod worst;
 
+pub use cutlink_common::{
+    Error, ErrorKind, FlowLook, JSON_SCHEMA, Observer, StopToken, config, device, on, output, pool,
+};
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
-pub use error::{Error, ErrorKind};
 pub use flow::{Coefficient, RunOptions, RunPlan, RunSummary};
 pub use mesh::mesh;
-pub use observer::{FlowLook, Observer, StopToken};
 pub use options::MeshOptions;
 pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase};
-
-/// Version of the JSON objects; it changes when a key is removed or changes its meaning.
-pub const JSON_SCHEMA: u32 = 1;

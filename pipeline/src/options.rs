@@ -2,8 +2,11 @@
 //! cannot drift apart. Every option may be omitted; [`crate::mesh::resolve`] fills in the defaults.
 
 use crate::refine::Refine;
-use crate::schema::ByName;
-use cutlink_device::DeviceChoice;
+use cutlink_common::{
+    Error,
+    device::DeviceOption,
+    schema::{self, ByName},
+};
 use cutlink_hex::PolyMeshFormat;
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_voxelizer::Fill;
@@ -663,123 +666,23 @@ impl From<PolyMeshEncoding> for PolyMeshFormat {
     }
 }
 
-/// [`DeviceChoice`] with a form in TOML.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^(auto|cpu|cuda(:[0-9]+)?)$"))]
-pub struct DeviceOption(pub DeviceChoice);
-
-impl FromStr for DeviceOption {
-    type Err = cutlink_device::DeviceError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self)
-    }
+/// The options as TOML; [`parse`] reads them back unchanged.
+///
+/// # Errors
+/// None that a user can cause.
+pub fn write(options: &MeshOptions) -> Result<String, Error> {
+    let body = toml::to_string(options)
+        .map_err(|e| Error::input("cannot write the options as TOML").because(&e))?;
+    Ok(format!(
+        "# cutlink {}: use with `cutlink mesh --config FILE`\n{body}",
+        env!("CARGO_PKG_VERSION")
+    ))
 }
 
-impl TryFrom<String> for DeviceOption {
-    type Error = cutlink_device::DeviceError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<DeviceOption> for String {
-    fn from(device: DeviceOption) -> Self {
-        device.0.to_string()
-    }
+/// The keys that a table of options may hold, in alphabetical order.
+pub fn keys() -> Vec<String> {
+    schema::keys(&schema::of::<MeshOptions>(), &[]).unwrap_or_default()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rotations_have_a_long_and_a_short_form() {
-        for (text, want) in [("x:90", "x:90"), ("z30", "z:30"), ("y-12.5", "y:-12.5")] {
-            assert_eq!(rotation(text).map(|r| r.to_string()), Ok(want.into()));
-        }
-        for text in ["", "90", "x", "w90", "x:ninety", "é90"] {
-            assert!(rotation(text).is_err(), "{text:?} is not a rotation");
-        }
-    }
-
-    #[test]
-    fn counts_and_sizes_have_units() {
-        let counts = [("7", 7), ("20M", 20_000_000), ("1.5G", 1_500_000_000)];
-        for (text, want) in counts {
-            assert_eq!(count(text), Ok(want), "{text}");
-        }
-        let sizes = [
-            ("16GiB", 16 << 30),
-            ("16G", 16 << 30),
-            ("500MB", 500_000_000),
-        ];
-        for (text, want) in sizes {
-            assert_eq!(size(text), Ok(want), "{text}");
-        }
-        for text in ["", "M", "-1", "0", "nan", "inf", "1x", "1e30"] {
-            assert!(count(text).is_err() && size(text).is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn root_and_numbers_read_what_they_print_and_refuse_the_rest() {
-        for text in ["64", "64x32x32", "8x4"] {
-            let root: Root = text.parse().expect("a root grid");
-            assert_eq!(root.to_string(), text, "round trip");
-        }
-        for text in ["", "x", "64x", "-4", "6.5", "64,32"] {
-            assert!(text.parse::<Root>().is_err(), "{text:?} is not a root grid");
-        }
-        assert_eq!("1, -2e3".parse(), Ok(Numbers::Many(vec![1.0, -2e3])));
-        for text in ["", "1,,2", "nan", "inf", "1;2"] {
-            assert!(
-                text.parse::<Numbers>().is_err(),
-                "{text:?} is not a list of numbers"
-            );
-        }
-    }
-
-    #[test]
-    fn a_file_is_a_path_or_a_list_of_paths() {
-        let read = |text: &str| toml::from_str::<MeshOptions>(text).expect("options").file;
-        let several: Vec<PathBuf> = vec!["a.stl".into(), "b.obj".into()];
-        assert_eq!(read("file = \"a.stl\""), Some(vec!["a.stl".into()]));
-        let text = "file = [\"a.stl\", \"b.obj\"]";
-        assert_eq!(read(text), Some(several.clone()));
-        assert_eq!(read("levels = 2"), None);
-        for file in [None, Some(vec!["a.stl".into()]), Some(several)] {
-            let options = MeshOptions {
-                file: file.clone(),
-                ..MeshOptions::default()
-            };
-            let text = toml::to_string(&options).expect("TOML");
-            assert_eq!(read(&text), file, "{text}");
-        }
-        let error = toml::from_str::<MeshOptions>("file = 3").expect_err("a number");
-        assert!(
-            error.message().contains("a path or a list of paths"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn given_options_take_precedence_and_a_shape_replaces_a_file() {
-        let here = MeshOptions {
-            shape: Some("sphere".into()),
-            levels: Some(2),
-            ..MeshOptions::default()
-        };
-        let there = MeshOptions {
-            file: Some(vec!["a.stl".into()]),
-            levels: Some(5),
-            threads: Some(3),
-            ..MeshOptions::default()
-        };
-        let both = here.or(there);
-        assert_eq!((both.file, both.shape), (None, Some("sphere".into())));
-        assert_eq!((both.levels, both.threads), (Some(2), Some(3)));
-    }
-}
+mod tests;

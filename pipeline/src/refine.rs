@@ -9,8 +9,8 @@
 //! ```
 //! Lengths in metres after the placement, as for `--domain`.
 
-use crate::error::Error;
 use cutlink_amr::MAX_LEVELS;
+use cutlink_common::Error;
 use cutlink_voxelizer::{EmbedParams, Reach, Region, RegionShape, WallRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! The files of a mesh for ParaView, PyVista and other readers of VTK's formats; `docs/cli.md` lists their fields.
 
-use crate::error::Error;
-use crate::output;
+use cutlink_common::{Error, output};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{CutPoints, Htg, VtkError, Vtu};
 use std::path::Path;

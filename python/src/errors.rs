@@ -4,13 +4,13 @@ use cutlink::{Error, ErrorKind};
 use cutlink_device::DeviceError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use std::error::Error as _;
 
 /// Name of the class for an error.
 fn class(error: &Error) -> &'static str {
-    let source = error.source().and_then(|source| source.downcast_ref());
     // A name that stands for no device is a mistake of the caller.
-    let of_device = source.is_some_and(|e| !matches!(e, DeviceError::UnknownDevice { .. }));
+    let of_device = error
+        .of_device()
+        .is_some_and(|e| !matches!(e, DeviceError::UnknownDevice { .. }));
     match error.kind {
         ErrorKind::Memory => "OutOfMemoryError",
         ErrorKind::Geometry => "GeometryError",

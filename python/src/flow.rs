@@ -4,8 +4,8 @@ use crate::device_array::DeviceArray;
 use crate::errors::OrRaise;
 use crate::mesh::NativeMesh;
 use crate::work::{self, Outcome};
+use cutlink::device::DeviceOption;
 use cutlink::device::{OpenedDevice, on};
-use cutlink::options::DeviceOption;
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, StopToken, pool};
 use cutlink_device::memory::with_capacity;
 use cutlink_solver::{

@@ -2,8 +2,9 @@
 
 use crate::errors::OrRaise;
 use crate::{views, work};
+use cutlink::device::DeviceOption;
 use cutlink::openfoam::{HexCase, ImportOptions};
-use cutlink::options::{DeviceOption, PolyMeshEncoding};
+use cutlink::options::PolyMeshEncoding;
 use cutlink::{Error, ErrorKind, StopToken, pool};
 use numpy::{IntoPyArray as _, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;

@@ -3,11 +3,12 @@
 use crate::errors::{OrRaise, from_json};
 use crate::work::{self, Port};
 use crate::{cells, views};
+use cutlink::device::DeviceReport;
 use cutlink::device::Opening;
 use cutlink::inspect::{self, InspectReport, Inspected, SurfaceReport};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
-use cutlink::mesh::report::{DeviceReport, Times};
+use cutlink::mesh::report::Times;
 use cutlink::mesh::resolve::{Job, resolve, resolve_for_surface};
 use cutlink::polymesh::{self, PolyMeshReport};
 use cutlink::vtk::{self, VtkFormat};

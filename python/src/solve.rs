@@ -2,7 +2,7 @@
 
 use crate::errors::{OrRaise, from_json};
 use crate::work::{self, Look, Outcome, Question, Report};
-use cutlink::options::DeviceOption;
+use cutlink::device::DeviceOption;
 use cutlink::solve::example;
 use cutlink::{AnyCase, Error, ErrorKind, RunOptions, StopToken};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};

@@ -1,6 +1,6 @@
 //! Why a flow could not be started or went no further.
 
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 
 /// An error of the solver; the text is a lowercase fragment.
 #[derive(Debug, thiserror::Error)]
@@ -99,4 +99,22 @@ pub enum SolverError {
     /// The device refused.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for SolverError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::Diverged { .. } => ErrorKind::Diverged,
+            Self::Io(_) | Self::Communication { .. } | Self::Rank { .. } => ErrorKind::Runtime,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            _ => None,
+        }
+    }
 }

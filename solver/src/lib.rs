@@ -18,6 +18,7 @@ pub mod kernels;
 pub mod lattice;
 mod linear;
 mod means;
+mod names;
 mod params;
 mod plan;
 pub mod profile;

@@ -4,10 +4,9 @@
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cutlink::device::DeviceOption;
 use cutlink::openfoam::CellRule;
-use cutlink::options::{
-    DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
-};
+use cutlink::options::{FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root};
 use cutlink::solve::example::EXAMPLES;
 use cutlink_fr::MAX_ORDER;
 use cutlink_hex::volume::PATCH_ANGLE;
@@ -793,7 +792,7 @@ mod tests {
         let options = MeshOptions::augment_args(clap::Command::new("keys"));
         let name = |a: &clap::Arg| a.get_long().unwrap_or(a.get_id().as_str()).to_owned();
         let mut long: Vec<String> = options.get_arguments().map(name).collect();
-        let mut keys = cutlink::config::keys();
+        let mut keys = cutlink::options::keys();
         long.sort();
         keys.sort();
         assert_eq!(long, keys);

@@ -2,10 +2,11 @@
 
 use crate::cli::{EstimateArgs, MeshArgs};
 use crate::console::{self, Console};
+use cutlink::device::DeviceReport;
 use cutlink::device::{Opening, on};
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
-use cutlink::mesh::report::{DeviceReport, MeshReport, Times};
+use cutlink::mesh::report::{MeshReport, Times};
 use cutlink::mesh::resolve::{self, Job, Source};
 use cutlink::options::MeshOptions;
 use cutlink::{Case, Error, EstimateOptions, Observer, config, estimate, output, pool};
@@ -133,7 +134,7 @@ impl Run<'_> {
         let job = self.work.job;
         if let Some(path) = &self.args.write_config {
             let options = placed.options(job);
-            return write_config(path, &config::write(&options)?, self.args.force);
+            return write_config(path, &cutlink::options::write(&options)?, self.args.force);
         }
         if let Goal::Estimate { memory } = self.goal {
             return self.estimate(&placed, memory);

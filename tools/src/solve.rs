@@ -17,7 +17,7 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
         return write_example(name, args);
     }
     if args.schema {
-        return console::print(&format!("{:#}\n", cutlink::schema::of_cases()));
+        return console::print(&format!("{:#}\n", cutlink::solve::schema::of_cases()));
     }
     let mut options = RunOptions::default();
     options.resume = args.resume;

@@ -1,7 +1,7 @@
 //! Why an embedding could not be made.
 
 use cutlink_amr::ForestError;
-use cutlink_device::DeviceError;
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 use cutlink_mesher::snap::SnapError;
 
 /// An error of the embedding; the text is a lowercase fragment.
@@ -92,4 +92,31 @@ pub enum VoxelError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+impl Failure for VoxelError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::Forest(error) => error.kind(),
+            Self::TooLarge { .. } => ErrorKind::Memory,
+            Self::Box { .. } | Self::Levels { .. } | Self::Parameter { .. } => ErrorKind::Input,
+            _ => ErrorKind::Runtime,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Forest(error) => error.hint(),
+            _ => None,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            Self::Forest(error) => error.of_device(),
+            _ => None,
+        }
+    }
 }

@@ -31,6 +31,7 @@ use crate::{
     prepare, refine,
 };
 use cutlink_amr::{bytes_per_block, bytes_per_root_block, dims};
+use cutlink_device::{DeviceError, ErrorKind, Failure};
 use cutlink_mesher::Surface;
 use rayon::prelude::*;
 
@@ -62,6 +63,29 @@ pub enum EstimateError {
     /// The surface could not be snapped.
     #[error(transparent)]
     Snap(#[from] cutlink_mesher::snap::SnapError),
+}
+
+impl Failure for EstimateError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Voxel(error) => error.kind(),
+            Self::Snap(error) => error.kind(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Voxel(error) => error.hint(),
+            _ => None,
+        }
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Voxel(error) => error.of_device(),
+            _ => None,
+        }
+    }
 }
 
 /// Forecast of a level.

@@ -10,7 +10,7 @@
 
 use crate::{Mesh, VoxelError, relink::relink};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
-use cutlink_device::{Backend, Host, UnionFind};
+use cutlink_device::{Backend, DeviceError, ErrorKind, Failure, Host, UnionFind};
 
 /// What was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,55 @@ pub enum SeedError {
     /// No memory for the sets.
     #[error(transparent)]
     Voxel(#[from] VoxelError),
+}
+
+impl Failure for SeedError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Voxel(error) => error.kind(),
+            _ => ErrorKind::Geometry,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match *self {
+            Self::Voxel(ref error) => return error.hint(),
+            Self::Leak { size, width, .. } => {
+                // Two finest cells more than the width.
+                let unresolved = match width < size - width {
+                    true => " (a smaller size may do: the cells are too wide to measure the hole)",
+                    false => "",
+                };
+                return Some(format!(
+                    "close the hole in the surface, or let --close-holes {} close it{unresolved}; where the fluid may \
+                     reach the box, use --flow outside",
+                    rounded_up(size)
+                ));
+            }
+            Self::Narrow { .. } => "move --seed to a wider place, or give a smaller --close-holes",
+            _ => "give --seed in metres after placement, inside the fluid to keep",
+        };
+        Some(hint.into())
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Voxel(error) => error.of_device(),
+            _ => None,
+        }
+    }
+}
+
+/// A length with two digits, not less than it is.
+fn rounded_up(length: f64) -> String {
+    if !(length.is_finite() && length > 0.0) {
+        return length.to_string();
+    }
+    let tens = length.log10().floor() as i32 - 1;
+    let digits = (length / 10f64.powi(tens) * (1.0 - 1e-12)).ceil();
+    format!("{digits}e{tens}")
+        .parse()
+        .map_or_else(|_| length.to_string(), |x: f64| x.to_string())
 }
 
 /// A point with six digits.
@@ -272,5 +321,24 @@ impl crate::Classes {
             let (child, fine) = dims::below(at, dims::unravel::<D>(i, 2));
             self.solid[first_child as usize + child] >> dims::ravel::<D>(fine, 4) & 1 == 1
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_rounded_up() {
+        let cases = [
+            (0.0123, "0.013"),
+            (0.012, "0.012"),
+            (9.91, "10"),
+            (123.0, "130"),
+            (2.5e-7, "0.00000025"),
+        ];
+        for (length, want) in cases {
+            assert_eq!(rounded_up(length), want);
+        }
     }
 }

@@ -25,7 +25,7 @@ mod zones;
 
 use crate::kernels::RefineKernels;
 use crate::{PolyLevels, PolyMesh, PolyViolation};
-use cutlink_device::{Backend, Host};
+use cutlink_device::{Backend, DeviceError, ErrorKind, Failure, Host};
 use rayon::prelude::*;
 
 pub use files::{PARENT, PARENT_LISTS};
@@ -82,7 +82,33 @@ pub enum RefineError {
     Invalid(#[from] PolyViolation),
     /// No memory.
     #[error(transparent)]
-    Device(#[from] cutlink_device::DeviceError),
+    Device(#[from] DeviceError),
+}
+
+impl Failure for RefineError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Device(error) => error.kind(),
+            Self::TooLarge { .. } | Self::Memory { .. } | Self::Cells { .. } => ErrorKind::Memory,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "refine less: fewer levels or smaller regions";
+        matches!(
+            self,
+            Self::TooLarge { .. } | Self::Memory { .. } | Self::Cells { .. }
+        )
+        .then(|| hint.into())
+    }
+
+    fn of_device(&self) -> Option<&DeviceError> {
+        match self {
+            Self::Device(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Where a cell is.

@@ -34,6 +34,7 @@ mod solid;
 pub use parse::{AnyShape, SHAPES, parse_shape};
 
 use crate::surface::Surface;
+use cutlink_device::{ErrorKind, Failure};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Most facets a primitive may have; a deviation that needs more is an error.
@@ -141,6 +142,12 @@ pub enum ShapeError {
         /// The shape's grammar.
         grammar: &'static str,
     },
+}
+
+impl Failure for ShapeError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
 }
 
 /// A closed curve in 2D.

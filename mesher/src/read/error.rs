@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{Format, MAX_UNPACKED};
+use cutlink_device::{ErrorKind, Failure};
 
 /// Where in a file something is; counts from 1 for lines and from 0 for the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,4 +300,14 @@ pub enum ReadError {
         /// Its format.
         format: Format,
     },
+}
+
+impl Failure for ReadError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NoFacets { .. } => ErrorKind::Geometry,
+            Self::Memory { .. } => ErrorKind::Memory,
+            _ => ErrorKind::Input,
+        }
+    }
 }

@@ -4,9 +4,9 @@
 //! other is forecast first. On a device two memories are checked: the device's, for the build, and the host's, for the
 //! copy.
 
-use crate::error::{Error, ErrorKind};
 use crate::estimate::numbers;
 use crate::mesh::report::{bytes, grouped};
+use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Memory, memory};
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::kernels::MeshKernels;

@@ -4,9 +4,9 @@
 
 pub mod memory;
 
-use crate::error::{Error, ErrorKind};
 use crate::mesh::report::{bytes, columns, grouped, short};
 use cutlink_amr::MAX_LEVELS;
+use cutlink_common::{Error, ErrorKind};
 use cutlink_mesher::Surface;
 use cutlink_voxelizer::kernels::MeshKernels;
 use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, check_levels, forecast};
@@ -229,7 +229,7 @@ fn object(chosen: &Estimate, shown: &[Estimate], available: &AvailableMemory) ->
             "cells": l.cells,
         })
     };
-    object["schema"] = json!(crate::JSON_SCHEMA);
+    object["schema"] = json!(cutlink_common::JSON_SCHEMA);
     object["cutlink"] = json!(env!("CARGO_PKG_VERSION"));
     object["command"] = json!("estimate");
     object["levels"] = chosen.levels.iter().map(level).collect();

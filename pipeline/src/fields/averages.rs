@@ -10,9 +10,9 @@
 //! values on, and a cell that replaces finer ones takes the means of theirs. The fluctuations of its mean over them, which
 //! are smaller, are not known.
 
-use crate::error::{Error, ErrorKind};
 use crate::flow::Flow;
 use cutlink_amr::{CellRef, Forest, dims};
+use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Host, memory};
 use cutlink_solver::{RunningMeans, Snapshot, SolverError};
 use cutlink_voxelizer::{Mesh, VoxelError};

@@ -1,7 +1,8 @@
 //! Names of fields that only some flows have.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// Longest name, in bytes.
 const LONGEST: usize = 24;
@@ -51,5 +52,15 @@ impl<'de> Deserialize<'de> for FieldName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
         Self::new(&name).ok_or_else(|| de::Error::custom(format!("\"{name}\" is no field")))
+    }
+}
+
+impl JsonSchema for FieldName {
+    fn schema_name() -> Cow<'static, str> {
+        "FieldName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[a-z0-9-]{1,24}$" })
     }
 }

@@ -5,8 +5,7 @@
 
 use super::units::FieldUnits;
 use super::values::Scene;
-use crate::error::Error;
-use crate::output;
+use cutlink_common::{Error, output};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};

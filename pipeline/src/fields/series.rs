@@ -1,7 +1,6 @@
 //! The index of a file series for ParaView and PyVista: `NAME.htg.series`, JSON.
 
-use crate::error::Error;
-use crate::output;
+use cutlink_common::{Error, output};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

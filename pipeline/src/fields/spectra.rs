@@ -5,11 +5,10 @@
 //! logarithmic, a panel per component and a curve per point. Determinism: as [`signal`](crate::signal).
 
 use super::units::FieldUnits;
-use crate::error::Error;
-use crate::output;
 use crate::picture::canvas::Canvas;
 use crate::picture::plot::{Panel, Plot};
 use crate::signal::{PowerDensity, SignalError, power_density};
+use cutlink_common::{Error, output};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -15,9 +15,8 @@
 use super::render::SurfaceColour;
 use super::spec::{Average, SurfaceFormat};
 use super::values::Scene;
-use crate::error::Error;
-use crate::output;
 use cutlink_amr::CellRef;
+use cutlink_common::{Error, output};
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::fields::{WallPlace, WallState, wall_state};
 use cutlink_solver::{Motion, Params, PatchCondition, Snapshot};

@@ -1,6 +1,6 @@
 //! What a caller gives to a run, and what it gets back.
 
-use crate::{observer::StopToken, options::DeviceOption};
+use cutlink_common::{StopToken, device::DeviceOption};
 use cutlink_mpi::World;
 use std::{path::PathBuf, sync::Arc};
 
@@ -66,7 +66,7 @@ pub struct Coefficient {
 
 impl RunSummary {
     /// The verdict on the result, `ok` or `doubtful` (`docs/verdict.md`): a result that is *wrong* is the error
-    /// [`Untrusted`](crate::ErrorKind::Untrusted).
+    /// [`Untrusted`](cutlink_common::ErrorKind::Untrusted).
     pub fn verdict(&self) -> Option<&str> {
         self.json["verdict"]["grade"].as_str()
     }

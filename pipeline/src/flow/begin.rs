@@ -2,16 +2,14 @@
 
 use super::{Flow, RunOptions, RunSetting};
 use crate::{
-    error::Error,
     fields::{Averages, FieldWriter, Start},
-    observer::Observer,
-    output,
     solve::{
         checkpoint::{self, Header},
         leftovers::{self, RESULTS},
         lock::FolderLock,
     },
 };
+use cutlink_common::{Error, Observer, output};
 use std::{fs, io::Read, path::Path};
 
 /// What a run begins with, besides the flow and its tables.

@@ -2,11 +2,10 @@
 
 use super::{Flow, Report, RunSummary, Until, steps::Run};
 use crate::{
-    error::{Error, ErrorKind},
     fields::Moment,
-    output,
     solve::{means::Statistics, verdict::Verdict, watch::Growth},
 };
+use cutlink_common::{Error, ErrorKind, output};
 use serde_json::{Map, Value, json};
 
 impl<const D: usize> Run<'_, D> {
@@ -43,7 +42,7 @@ impl<const D: usize> Run<'_, D> {
         let seconds = self.began.elapsed().as_secs_f64();
         let folder = &self.setting.folder;
         let mut summary = json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "solve",
             "device": self.setting.device,

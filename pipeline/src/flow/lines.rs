@@ -1,7 +1,8 @@
 //! A table of numbers that grows with a run.
 
 use super::Table;
-use crate::{error::Error, solve::history};
+use crate::solve::history;
+use cutlink_common::Error;
 use std::{fmt::Write as _, path::Path};
 
 /// Lines `step,time,...` of numbers, in full precision.

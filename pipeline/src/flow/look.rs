@@ -1,7 +1,7 @@
 //! The running flow as an observer sees it.
 
 use super::{Flow, PointValue};
-use crate::{error::Error, observer::FlowLook};
+use cutlink_common::{Error, FlowLook};
 
 pub(super) struct Look<'a, const D: usize> {
     pub(super) flow: &'a dyn Flow<D>,

@@ -44,10 +44,10 @@ pub use crate::solve::{
 };
 
 use crate::{
-    error::Error,
     fields::{Body, FieldUnits, FieldWriter},
     solve::{history::History, parts::Parts, verdict::rows},
 };
+use cutlink_common::Error;
 use cutlink_solver::{
     AdaptationLook, ForceSample, RunningMeans,
     fields::{blocks_around, velocity_at},
@@ -90,7 +90,7 @@ pub trait Flow<const D: usize> {
     /// Checks the state.
     ///
     /// # Errors
-    /// [`Diverged`](crate::ErrorKind::Diverged), with the place and the way out.
+    /// [`Diverged`](cutlink_common::ErrorKind::Diverged), with the place and the way out.
     fn check(&self) -> Result<(), Error>;
 
     /// The mesh now: a forest of blocks of 4^D cells, with solid cells and patches. Block ids hold for one

@@ -1,9 +1,7 @@
 //! What the loop needs of a case: the tables `[run]` and `[output]`, which mean the same for every physics.
 
 use crate::{
-    error::Error,
     fields::{self, Clock, FieldUnits, OutputSpec},
-    mesh::report::DeviceReport,
     solve::{
         adapt::Looks,
         case::{OutputTable, RunTable},
@@ -13,6 +11,7 @@ use crate::{
         verdict::check_accepted,
     },
 };
+use cutlink_common::{Error, device::DeviceReport};
 use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;
 

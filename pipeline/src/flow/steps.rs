@@ -10,10 +10,7 @@ use super::{
     look::Look,
 };
 use crate::{
-    error::{Error, ErrorKind},
     fields::{FieldWriter, Moment},
-    observer::Observer,
-    output,
     solve::{
         adapt::Looks,
         checkpoint::{self, Header},
@@ -22,6 +19,7 @@ use crate::{
         watch::{self, Growth},
     },
 };
+use cutlink_common::{Error, ErrorKind, Observer, output};
 use cutlink_solver::ForceSample;
 use std::{
     fs,

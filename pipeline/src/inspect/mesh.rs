@@ -1,11 +1,11 @@
 //! The content of a mesh file: one struct for the JSON object and the summary. `docs/json-schema.md` describes every
 //! key; keys are only added.
 
-use crate::error::{Error, ErrorKind};
 use crate::mesh::report::{
     FrameReport, LevelReport, Written, bytes, columns, grouped, short, table,
 };
 use crate::options::Axes;
+use cutlink_common::{Error, ErrorKind};
 use cutlink_voxelizer::{LinkTable, Mesh, validate};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ impl InspectReport {
         let counts = || levels.iter().filter_map(|l| l.counts);
         let parsed = |text: &String| serde_json::from_str(text).unwrap_or(text.clone().into());
         Self {
-            schema: crate::JSON_SCHEMA,
+            schema: cutlink_common::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
             command: "inspect",
             kind: "mesh",

@@ -6,7 +6,7 @@ mod surface;
 pub use mesh::{Distances, FileCheck, InspectReport, Patch, checks, verdict};
 pub use surface::SurfaceReport;
 
-use crate::error::Error;
+use cutlink_common::Error;
 use cutlink_mesher::read::{AnySurface, ReadError, is_stream, read_any};
 use cutlink_voxelizer::AnyMesh;
 use cutlink_voxelizer::mesh_file::{self, FileError};

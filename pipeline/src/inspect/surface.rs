@@ -1,9 +1,9 @@
 //! The health report of a surface file, and its self-intersections.
 
-use crate::error::Error;
 use crate::mesh::intersections::{self, IntersectionReport};
 use crate::mesh::report::{bytes, short};
 use crate::mesh::source::health_of;
+use cutlink_common::Error;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::health::Health;
 use cutlink_mesher::intersect::Meet;
@@ -86,7 +86,7 @@ impl<const D: usize> SurfaceReport<D> {
     pub fn to_json(&self) -> serde_json::Value {
         let health = &self.health;
         json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "inspect",
             "kind": "surface",

@@ -4,8 +4,6 @@
 //! the mesh in host memory; also the notes for the user and the time of each stage. The mesh is bit-identical for any
 //! number of threads and on any device.
 
-use crate::device::{Opened, Opening, on};
-use crate::error::Error;
 use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
@@ -13,9 +11,12 @@ use crate::mesh::report::{PatchArea, Times, counted, point as place};
 use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate};
-use crate::observer::Observer;
 use crate::options::{MeshOptions, Root};
 use crate::refine;
+use cutlink_common::{
+    Error, Observer,
+    device::{Opened, Opening, on},
+};
 use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::{Exact, Facet};

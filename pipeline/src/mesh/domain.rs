@@ -7,8 +7,8 @@
 //! `frame_of` is the only place that converts a box and its cells into a frame, so a box read back from a configuration
 //! file gives a bit-identical frame.
 
-use crate::error::Error;
 use crate::options::{Root, SnapDomain};
+use cutlink_common::Error;
 use cutlink_voxelizer::Frame;
 
 /// Margin of the default box on each side, as a share of the longest extent.
@@ -230,7 +230,7 @@ fn grown<const D: usize>(surface: BoxBounds<D>) -> Result<BoxBounds<D>, Error> {
         .fold(0.0, f64::max);
     if !(longest > 0.0 && longest.is_finite()) {
         return Err(Error::new(
-            crate::error::ErrorKind::Geometry,
+            cutlink_common::ErrorKind::Geometry,
             format!("the surface has zero or infinite extent: its box is {surface:?}"),
         )
         .hint("check the coordinates in the file"));
@@ -451,10 +451,14 @@ mod tests {
         ];
         for (given, root) in cases {
             let failure = choose(UNIT, Some(given), &root, None).expect_err("refused");
-            assert_eq!(failure.kind, crate::error::ErrorKind::Input, "{failure}");
+            assert_eq!(failure.kind, cutlink_common::ErrorKind::Input, "{failure}");
         }
         let point = [[1.0; 3]; 2];
         let failure = choose(point, None, &Root::Longest(64), None).expect_err("a point");
-        assert_eq!(failure.kind, crate::error::ErrorKind::Geometry, "{failure}");
+        assert_eq!(
+            failure.kind,
+            cutlink_common::ErrorKind::Geometry,
+            "{failure}"
+        );
     }
 }

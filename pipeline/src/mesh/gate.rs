@@ -1,8 +1,8 @@
 //! Checks that a surface can be embedded: closed in the sense of the fill rule, and in the box.
 
-use crate::error::{Error, ErrorKind};
 use crate::mesh::domain::{BoxBounds, comma_list};
 use crate::mesh::report::counted;
+use cutlink_common::{Error, ErrorKind};
 use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::robust::RobustReport;

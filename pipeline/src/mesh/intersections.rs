@@ -1,8 +1,7 @@
 //! `--check-intersections`: self-intersections of a surface, as text, as JSON and as an STL of the facets.
 
-use crate::error::Error;
 use crate::mesh::report::{counted, point};
-use crate::output;
+use cutlink_common::{Error, output};
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::{self, Meet};

@@ -15,12 +15,9 @@ pub(crate) mod sides;
 pub mod source;
 mod windows;
 
-use crate::device::Opening;
-use crate::error::Error;
-use crate::observer::Observer;
 use crate::options::MeshOptions;
-use crate::pool;
 use build::{AnyPlaced, Builder};
+use cutlink_common::{Error, Observer, device::Opening, pool};
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;

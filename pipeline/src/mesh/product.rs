@@ -1,16 +1,15 @@
 //! The results of a job: report, notes on the mesh, metadata of the mesh file, and the files.
 
-use crate::error::{Error, ErrorKind};
 use crate::mesh::build::{Builder, Prepared, ms};
 use crate::mesh::intersections;
 use crate::mesh::report::{
-    self, DeviceReport, FrameReport, Input, LevelReport, MeshReport, Parameters, PatchArea,
-    Snapping, Times, Transform, Written, counted,
+    self, FrameReport, Input, LevelReport, MeshReport, Parameters, PatchArea, Snapping, Times,
+    Transform, Written, counted,
 };
 use crate::mesh::resolve::{self, Job, Source, describe};
-use crate::output;
 use crate::picture::{PictureError, SliceOptions, slice_png, slice_png_of};
 use crate::polymesh::{self, PolyMeshReport};
+use cutlink_common::{Error, ErrorKind, device::DeviceReport, output};
 use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::robust::first_gap;
@@ -34,7 +33,7 @@ pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceRep
         counts: None,
     });
     MeshReport {
-        schema: crate::JSON_SCHEMA,
+        schema: cutlink_common::JSON_SCHEMA,
         cutlink: env!("CARGO_PKG_VERSION"),
         command: "mesh",
         dry_run: false,

@@ -1,10 +1,9 @@
 //! The report of a run: one struct for the JSON object and the summary, so that both agree. `docs/json-schema.md`
 //! describes every key; keys are only added.
 
-use crate::device::Opened;
 use crate::mesh::intersections::IntersectionReport;
 use crate::polymesh::PolyMeshReport;
-use cutlink_device::Selected;
+use cutlink_common::device::DeviceReport;
 use cutlink_voxelizer::LevelCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -107,48 +106,6 @@ pub struct Snapping {
     pub max_displacement: f64,
     pub merged_vertices: usize,
     pub collapsed_facets: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
-pub struct DeviceReport {
-    pub name: String,
-    pub reason: String,
-    pub model: Option<String>,
-    pub peak_bytes: Option<u64>,
-}
-
-impl DeviceReport {
-    /// The device of a run, before its first use.
-    pub fn new(selected: &Selected, opened: &Opened) -> Self {
-        Self {
-            name: selected.name.clone(),
-            reason: selected.reason.clone(),
-            model: opened.model(),
-            peak_bytes: None,
-        }
-    }
-
-    /// The processor, for a flow that uses no other device.
-    pub fn cpu() -> Self {
-        Self {
-            name: "cpu".into(),
-            reason: "the flow runs there".into(),
-            model: None,
-            peak_bytes: None,
-        }
-    }
-
-    /// `cuda:0 (NVIDIA H200; asked for)`
-    pub fn text(&self) -> String {
-        let model = self.model.as_ref().map(|m| format!("{m}; "));
-        format!(
-            "{} ({}{})",
-            self.name,
-            model.unwrap_or_default(),
-            self.reason
-        )
-    }
 }
 
 /// A level; a dry run has no counts.

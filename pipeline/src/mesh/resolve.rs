@@ -1,16 +1,17 @@
 //! From the options of a mesh to a checked job, before any work is done.
 
-use crate::device::first_gpu;
-use crate::error::Error;
 use crate::mesh::MESH_EXTENSION;
 use crate::options::{
-    Axes, DeviceOption, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root,
-    SnapDomain,
+    Axes, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root, SnapDomain,
 };
-use crate::output;
 use crate::polymesh;
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
+use cutlink_common::{
+    Error,
+    device::{DeviceOption, first_gpu},
+    output,
+};
 use cutlink_mesher::placement::{Fit, Placement, Rotation, Scale, Unit};
 use cutlink_mesher::primitives::{AnyShape, parse_shape};
 use cutlink_mesher::read::is_stream;

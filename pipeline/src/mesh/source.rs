@@ -1,7 +1,7 @@
 //! The surface: read from a file, or generated from a shape with the deviation that the mesh needs.
 
-use crate::error::Error;
 use crate::mesh::resolve::Job;
+use cutlink_common::Error;
 use cutlink_mesher::Surface;
 use cutlink_mesher::health::{self, Health};
 use cutlink_mesher::placement::{Affine, Placement};

@@ -2,8 +2,7 @@
 
 use super::build::{Builder, Prepared, Watch, ms};
 use super::resolve::Parts;
-use crate::device::on;
-use crate::error::{Error, ErrorKind};
+use cutlink_common::{Error, ErrorKind, device::on};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mpi::{MpiError, World};
 use cutlink_voxelizer::kernels::MeshKernels;

@@ -1,9 +1,10 @@
 //! Refinement that leaves cells whole where their children would have faces that point the wrong way.
 
 use super::rules::Wanted;
-use crate::device::{Opened, on};
-use crate::error::Error;
-use crate::observer::Observer;
+use cutlink_common::{
+    Error, Observer,
+    device::{Opened, on},
+};
 use cutlink_hex::refine::{CellDemand, CellPlace};
 use cutlink_hex::{CellPath, PolyMesh, RefinedMesh};
 

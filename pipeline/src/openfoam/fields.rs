@@ -1,9 +1,7 @@
 //! The fields of the latest time of a case.
 
 use super::fluxes;
-use crate::device::Opened;
-use crate::error::Error;
-use crate::output;
+use cutlink_common::{Error, device::Opened, output};
 use cutlink_hex::polymesh::{FieldEntries, FieldValue, FoamField};
 use cutlink_hex::refine::MeanMap;
 use cutlink_hex::{PolyMesh, RefinedMesh};

@@ -1,8 +1,10 @@
 //! Fields of faces that are fluxes, such as `phi`: a number for each face, out of its owner.
 
 use super::fields::is_empty_list;
-use crate::device::{Opened, on};
-use crate::error::Error;
+use cutlink_common::{
+    Error,
+    device::{Opened, on},
+};
 use cutlink_hex::polymesh::{FieldEntries, FieldValue, FoamField};
 use cutlink_hex::refine::map_fluxes_on;
 use cutlink_hex::{PolyMesh, RefinedMesh};

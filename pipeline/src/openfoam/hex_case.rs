@@ -3,10 +3,12 @@
 use super::divide::{Origin, divide};
 use super::import::ImportOptions;
 use super::{Zones, create};
-use crate::device::{Opening, on};
-use crate::error::Error;
-use crate::observer::Observer;
-use crate::{output, polymesh};
+use crate::polymesh;
+use cutlink_common::{
+    Error, Observer,
+    device::{Opening, on},
+    output,
+};
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::MESH_FILES;
 use cutlink_hex::refine::{PARENT, PARENT_LISTS};

@@ -28,15 +28,14 @@ pub use hex_case::HexCase;
 pub use import::{ImportOptions, import};
 pub use rules::CellRule;
 
-use crate::device::{OpenedDevice, Opening};
-use crate::error::{Error, ErrorKind};
-use crate::mesh::report::DeviceReport;
-use crate::observer::Observer;
-use crate::output;
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceReport, OpenedDevice, Opening},
+    output,
+};
 use cutlink_device::DeviceChoice;
-use cutlink_device::limits::LimitError;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
-use cutlink_hex::refine::{PARENT, PARENT_LISTS, RefineError};
+use cutlink_hex::refine::{PARENT, PARENT_LISTS};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
 use divide::divide_parent;
 use fields::Fields;
@@ -82,7 +81,7 @@ impl RefineReport {
         let mut of_device = DeviceReport::new(&device.selected, &device.opened);
         of_device.peak_bytes = device.opened.peak_bytes();
         Self {
-            schema: crate::JSON_SCHEMA,
+            schema: cutlink_common::JSON_SCHEMA,
             cutlink: env!("CARGO_PKG_VERSION"),
             command: "refine",
             case: case.to_owned(),
@@ -101,44 +100,6 @@ impl RefineReport {
             zones: Vec::new(),
             bytes: 0,
             device: of_device,
-        }
-    }
-}
-
-impl From<MeshFileError> for Error {
-    fn from(error: MeshFileError) -> Self {
-        let kind = match &error {
-            MeshFileError::Limit {
-                source: LimitError::Memory { .. },
-                ..
-            } => ErrorKind::Memory,
-            MeshFileError::Write { .. } => ErrorKind::Runtime,
-            _ => ErrorKind::Input,
-        };
-        let hint = match &error {
-            MeshFileError::Missing { .. } => Some("name a case with a mesh in constant/polyMesh"),
-            _ => None,
-        };
-        let mut all = Self::new(kind, error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            all = all.because(source);
-        }
-        match hint {
-            Some(hint) => all.hint(hint),
-            None => all,
-        }
-    }
-}
-
-impl From<RefineError> for Error {
-    fn from(error: RefineError) -> Self {
-        match error {
-            RefineError::Device(error) => error.into(),
-            RefineError::TooLarge { .. }
-            | RefineError::Memory { .. }
-            | RefineError::Cells { .. } => Self::new(ErrorKind::Memory, error.to_string())
-                .hint("refine less: fewer levels or smaller regions"),
-            error => Self::input(error.to_string()),
         }
     }
 }

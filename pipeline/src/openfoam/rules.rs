@@ -11,8 +11,8 @@
 
 use super::fields::Fields;
 use super::surface::Facets;
-use crate::error::Error;
 use crate::refine::Refine;
+use cutlink_common::Error;
 use cutlink_hex::refine::{CellPlace, MAX_REFINEMENTS};
 use cutlink_hex::{CellPath, RefinedMesh};
 use cutlink_voxelizer::RegionShape;

@@ -1,6 +1,6 @@
 //! How far points are from the facets of a surface file.
 
-use crate::error::Error;
+use cutlink_common::Error;
 use cutlink_mesher::read::read_surface;
 use parry3d_f64::math::Vector;
 use parry3d_f64::query::PointQuery;

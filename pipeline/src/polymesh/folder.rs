@@ -1,7 +1,6 @@
 //! A `polyMesh` folder in a case: complete or absent, like every output.
 
-use crate::error::Error;
-use crate::output;
+use cutlink_common::{Error, output};
 use cutlink_hex::polymesh::MESH_FILES;
 use cutlink_hex::{PolyMesh, PolyMeshFormat};
 use std::fs;

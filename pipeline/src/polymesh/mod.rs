@@ -24,8 +24,8 @@ pub use folder::{check, write};
 pub(crate) use folder::{check_case, complete};
 pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport};
 
-use crate::error::{Error, ErrorKind};
 use cells::{Beyond, Block, CellFace, Cells};
+use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, DeviceError, Host, memory};
 use cutlink_hex::polymesh::word;
 use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch, QualityLimits, SnapCounts};

@@ -2,8 +2,8 @@
 //! equation is singular there, so they are dropped.
 
 use super::cells::{Block, Cells, Side};
-use crate::error::Error;
 use cutlink_amr::{CellRef, NONE, OUTSIDE, dims};
+use cutlink_common::Error;
 use cutlink_device::UnionFind;
 use std::collections::BTreeMap;
 

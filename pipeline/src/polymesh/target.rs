@@ -1,6 +1,6 @@
 //! The surface that walls are snapped to: nearest points, and its sharp edges and corners.
 
-use crate::error::Error;
+use cutlink_common::Error;
 use cutlink_device::UnionFind;
 use cutlink_hex::{SnapTarget, TargetEdge, TargetPoint};
 use cutlink_mesher::Surface;

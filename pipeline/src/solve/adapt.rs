@@ -1,8 +1,8 @@
 //! `[adapt]`: from the case to the solver's adaptation, and what a run reports of it.
 
-use crate::error::Error;
 use crate::solve::case::{AdaptTable, CriterionTable};
 use crate::solve::units::{Physics, Units};
+use cutlink_common::Error;
 use cutlink_solver::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit, Precision};
 use cutlink_voxelizer::Frame;
 use serde_json::{Value, json};

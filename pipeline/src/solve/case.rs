@@ -1,14 +1,13 @@
 //! The TOML file of a flow, as written; [`crate::solve::resolve`] converts it to parameters.
 //!
-//! Numbers are in SI units, or in any consistent system. The sentence on a field is the source of [`crate::schema`];
+//! Numbers are in SI units, or in any consistent system. The sentence on a field is the source of [`cutlink_common::schema`];
 //! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
-use crate::error::Error;
 use crate::fields::OutputSpec;
 use crate::options::{MeshOptions, Root};
-use crate::schema::ByName;
 use crate::solve::flux::{self, SolverTable};
 use crate::solve::value::Value;
+use cutlink_common::{Error, schema::ByName};
 
 use cutlink_solver::{
     Collision, Indicator, Interpolation, LatticeKind, Les, Precision, WallScheme,
@@ -363,10 +362,10 @@ impl Case {
     /// Reads a case from a TOML file.
     ///
     /// # Errors
-    /// As [`config::read`](crate::config::read).
+    /// As [`config::read`](cutlink_common::config::read).
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display();
-        let text = crate::config::text(path)?;
+        let text = cutlink_common::config::text(path)?;
         Ok(Self {
             file: Some(path.to_owned()),
             ..flux::parse(&name.to_string(), &text)?
@@ -376,7 +375,7 @@ impl Case {
     /// Parses a case. Its output folder is `[output] folder`.
     ///
     /// # Errors
-    /// As [`config::parse`](crate::config::parse).
+    /// As [`config::parse`](cutlink_common::config::parse).
     pub fn from_toml(text: &str) -> Result<Self, Error> {
         flux::parse("case", text)
     }

@@ -1,7 +1,5 @@
 //! Boundary conditions at the faces of the box and the patches of the surface, from the tables of a case.
 
-use crate::config::suggestion;
-use crate::error::Error;
 use crate::options::{Axes, Numbers};
 use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable, WallModelName};
 use crate::solve::expression::ramp;
@@ -10,6 +8,7 @@ use crate::solve::resolve::missing;
 use crate::solve::sponge::sponges;
 use crate::solve::units::{Physics, Units};
 use crate::solve::value::{self, Value};
+use cutlink_common::{Error, config::suggestion};
 use cutlink_solver::{
     AtTime, FaceCondition, Motion, OfTime, PatchCondition, Place, Space, Sponge, Variation,
     WallScheme,

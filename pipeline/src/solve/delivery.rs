@@ -154,10 +154,8 @@ fn places(d: usize) -> Vec<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        config::parse,
-        solve::{case::Case, resolve::CaseGrid},
-    };
+    use crate::solve::{case::Case, resolve::CaseGrid};
+    use cutlink_common::config::parse;
     use cutlink_device::Host;
     use cutlink_mesher::primitives::{Shape2, Shape3};
     use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};

@@ -5,8 +5,6 @@
 //! metres, so mesh, lattice, box and lattice velocity of the new run may differ.
 
 use crate::{
-    device::{Opened, on},
-    error::Error,
     mesh::{
         build::{AnyPlaced, Builder, Placed},
         resolve as job,
@@ -22,6 +20,10 @@ use crate::{
     },
 };
 use cutlink_amr::{CellRef, NeighborCell, dims};
+use cutlink_common::{
+    Error,
+    device::{Opened, on},
+};
 use cutlink_device::Host;
 use cutlink_mesher::{
     exact::{Exact, Facet},

@@ -5,10 +5,10 @@
 
 use crate::signal;
 use crate::{
-    error::Error,
     flow::{Table, Until},
     solve::{bulk::Bulk, history, resolve::Resolved},
 };
+use cutlink_common::Error;
 use std::{fmt::Write as _, path::Path};
 
 const HEADER: &str = "step,time,kinetic energy";

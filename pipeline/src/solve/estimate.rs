@@ -13,17 +13,12 @@ mod table;
 mod tests;
 
 use crate::{
-    device::{Opened, on},
-    error::Error,
     flow::Until,
     mesh::{
         build::{AnyPlaced, Builder, Placed, bare},
-        domain,
-        report::DeviceReport,
-        resolve as job,
+        domain, resolve as job,
     },
-    options::{DeviceOption, Root},
-    pool,
+    options::Root,
     solve::{
         case::{Case, DomainTable},
         laws,
@@ -35,6 +30,11 @@ use crate::{
     },
 };
 use cutlink_amr::dims;
+use cutlink_common::{
+    Error,
+    device::{DeviceOption, DeviceReport, Opened, on},
+    pool,
+};
 use cutlink_device::{Backend, Host, Memory, memory, select};
 use cutlink_mesher::{
     exact::{Exact, Facet},

@@ -1,6 +1,6 @@
 //! Example cases, each with comments on its purpose and the expected result.
 
-use crate::{config::suggestion, error::Error};
+use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
 pub const EXAMPLES: [(&str, &str); 14] = [
@@ -46,8 +46,8 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::parse;
     use crate::solve::{FluxCase, case::Case};
+    use cutlink_common::config::parse;
 
     #[test]
     fn every_example_is_a_case_with_an_expected_result() {

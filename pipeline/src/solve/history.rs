@@ -5,11 +5,8 @@
 //! history.
 
 use crate::signal;
-use crate::{
-    error::{Error, ErrorKind},
-    output,
-    solve::{reference::Group, resolve::Resolved},
-};
+use crate::solve::{reference::Group, resolve::Resolved};
+use cutlink_common::{Error, ErrorKind, output};
 use cutlink_solver::ForceSample;
 use std::{
     fmt::Write as _,
@@ -320,10 +317,10 @@ impl<const D: usize> History<D> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::parse;
     use crate::mesh::build::bare;
     use crate::solve::case::Case;
     use crate::solve::resolve::{CaseGrid, Resolved};
+    use cutlink_common::config::parse;
 
     /// A root step is 0.0125 s and length over velocity 0.5 s.
     const CASE: &str = "

@@ -2,7 +2,6 @@
 //! root lattice.
 
 use crate::{
-    error::Error,
     options::Axes,
     solve::{
         case::{AxisName, FaceTable, PatchTable, TurbulenceTable},
@@ -14,6 +13,7 @@ use crate::{
         value::{self, Value},
     },
 };
+use cutlink_common::Error;
 use cutlink_solver::{AtTime, OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 

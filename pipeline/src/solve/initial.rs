@@ -1,15 +1,13 @@
 //! The initial state of a flow: expressions and predefined fields.
 
-use crate::{
-    error::Error,
-    solve::{
-        case::{InitialTable, Preset},
-        conditions::Scale,
-        expression::{Expression, ring::THINNEST},
-        resolve::positive,
-        value::{self, Value},
-    },
+use crate::solve::{
+    case::{InitialTable, Preset},
+    conditions::Scale,
+    expression::{Expression, ring::THINNEST},
+    resolve::positive,
+    value::{self, Value},
 };
+use cutlink_common::Error;
 use cutlink_voxelizer::Frame;
 use std::f64::consts::TAU;
 

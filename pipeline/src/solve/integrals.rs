@@ -5,10 +5,10 @@
 //! are positive where fluid leaves the box; [`flux`] documents the summation.
 
 use crate::{
-    error::Error,
     flow::Table,
     solve::{conditions::FACES, history, recirculation::Line, resolve::Resolved, units::Units},
 };
+use cutlink_common::Error;
 use cutlink_solver::{
     FaceCondition, ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
     fields::{self, blocks_around, blocks_at, flux},

@@ -4,7 +4,7 @@
 //! files stay.
 
 use super::checkpoint;
-use crate::{error::Error, output};
+use cutlink_common::{Error, output};
 use std::{fs, path::Path};
 
 /// Files of every run.
@@ -45,7 +45,7 @@ fn remove_file(path: &Path) -> Result<(), Error> {
 
 /// The names of outputs of a case; none where it cannot be read.
 fn outputs(case: &Path) -> Vec<String> {
-    let table = crate::config::text(case).ok();
+    let table = cutlink_common::config::text(case).ok();
     let table: Option<toml::Table> = table.and_then(|text| text.parse().ok());
     let written = table
         .as_ref()

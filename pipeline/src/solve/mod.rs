@@ -44,6 +44,7 @@ mod profile;
 mod recirculation;
 pub(crate) mod reference;
 pub mod resolve;
+pub mod schema;
 mod shares;
 mod sheet;
 mod sponge;

@@ -1,14 +1,12 @@
 //! Numerics of a flow: lattice, collision, precision, wall scheme and their stability bounds; from the table
 //! `[numerics]`.
 
-use crate::{
-    error::Error,
-    solve::{
-        case::{NumericsTable, WallModelName},
-        resolve::positive,
-        units::{StabilityBounds, Unstable},
-    },
+use crate::solve::{
+    case::{NumericsTable, WallModelName},
+    resolve::positive,
+    units::{StabilityBounds, Unstable},
 };
+use cutlink_common::Error;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Plan, Precision,
     WallScheme, has_opening, is_driven_by_walls, is_passed,

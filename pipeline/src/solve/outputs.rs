@@ -1,9 +1,9 @@
 //! Outputs of a case: fields, their units and periods, from its table `[output]`.
 
-use crate::error::Error;
 use crate::fields::{self, Clock, FieldUnits, OutputSpec};
 use crate::solve::case::{AveragesTable, FieldUnitsName, OutputTable};
 use crate::solve::units::{Physics, Units};
+use cutlink_common::Error;
 use cutlink_voxelizer::Frame;
 
 /// Default number of root steps between two samples of averages.

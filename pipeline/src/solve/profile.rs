@@ -1,6 +1,6 @@
 //! Velocity profiles: tables from files, and predefined shapes as expressions.
 
-use crate::error::Error;
+use cutlink_common::Error;
 use std::{collections::BTreeMap, path::Path};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -22,7 +22,7 @@ pub(crate) struct Table {
 /// A file that cannot be read; lines that are not numbers.
 pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>, Error> {
     let name = path.display();
-    let text = crate::config::table(path).map_err(|error| {
+    let text = cutlink_common::config::table(path).map_err(|error| {
         let error = error.within(what);
         error.hint("paths are relative to the current folder")
     })?;

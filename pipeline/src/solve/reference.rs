@@ -1,14 +1,11 @@
 //! Reference values of coefficients: the axes of drag, lift and side force, groups of patches, the frontal area.
 
-use crate::{
-    config::suggestion,
-    error::Error,
-    solve::{
-        case::{Case, FaceKind, FreeStreamTable},
-        resolve::positive,
-        value::Value,
-    },
+use crate::solve::{
+    case::{Case, FaceKind, FreeStreamTable},
+    resolve::positive,
+    value::Value,
 };
+use cutlink_common::{Error, config::suggestion};
 use std::collections::BTreeMap;
 
 /// The group of all patches.

@@ -5,7 +5,6 @@
 //! velocities are divided by c, an acceleration by c / Δt, angular velocities multiplied by Δt, and a gauge pressure p
 //! is the density 1 + 3 p / (ρ c²).
 
-use crate::error::Error;
 use crate::flow::{RunTimes, Until, until};
 use crate::mesh::domain;
 use crate::options::Root;
@@ -19,6 +18,7 @@ use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{Group, axes, groups, with_free_stream};
 use crate::solve::units::{Physics, Units, Unstable};
 use crate::solve::value::{self, Value};
+use cutlink_common::Error;
 use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;

@@ -5,7 +5,8 @@
 //! the bytes of the rank that receives most. Nothing is taken to hide messages. The constants of [`Costs`] are measured
 //! (`docs/performance-log.md`, "Forecast of ranks").
 
-use crate::{error::Error, mesh::report::bytes};
+use crate::mesh::report::bytes;
+use cutlink_common::Error;
 use cutlink_device::{Memory, Route};
 use cutlink_mpi::{MpiError, World};
 use cutlink_solver::{Communicator, Plan, RankSheet, SolverError};

@@ -5,13 +5,9 @@
 //! of the box or another level cost more ([`Plan::level_work`]). Without output; accurate to within a factor of two.
 
 use crate::{
-    error::{Error, ErrorKind},
     fields,
     flow::Until,
-    mesh::{
-        build::bare,
-        report::{DeviceReport, bytes},
-    },
+    mesh::{build::bare, report::bytes},
     options::Root,
     solve::{
         laws::Laws,
@@ -21,6 +17,7 @@ use crate::{
     },
 };
 use cutlink_amr::dims;
+use cutlink_common::{Error, ErrorKind, device::DeviceReport};
 use cutlink_device::{Backend, Memory, memory};
 use cutlink_solver::{
     Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, RunningMeans, WallScheme,
@@ -121,7 +118,7 @@ impl Sheet {
             })
         };
         serde_json::json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "solve",
             "dry_run": true,

@@ -1,8 +1,8 @@
 //! Sponge layers at faces of the box, from the tables of a case.
 
-use crate::error::Error;
 use crate::solve::case::{FaceKind, SpongeTable};
 use crate::solve::conditions::{Conditions, FACES, Scale};
+use cutlink_common::Error;
 use cutlink_solver::{FaceCondition, Place, Sponge};
 
 /// Default strength: exp(-5), 0.7 % of the amplitude of sound, remain (decision 017).

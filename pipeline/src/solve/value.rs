@@ -1,14 +1,13 @@
 //! Values of a case that may be expressions.
 
-use crate::{
-    error::Error,
-    solve::{
-        expression::{Expression, Scope},
-        units::Physics,
-    },
+use crate::solve::{
+    expression::{Expression, Scope},
+    units::Physics,
 };
+use cutlink_common::Error;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// A number, or an expression as text.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,4 +114,17 @@ pub(crate) fn vector<const D: usize>(
     let each = given.iter().map(|value| value.expression(what, scope));
     let each = each.collect::<Result<Vec<_>, _>>()?;
     Ok(each.try_into().expect("there should be D of them"))
+}
+
+impl JsonSchema for Value {
+    fn schema_name() -> Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A number, or an expression such as `\"2*y\"`.",
+            "type": ["number", "string"],
+        })
+    }
 }

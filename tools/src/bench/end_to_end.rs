@@ -12,7 +12,7 @@ use crate::console::Console;
 use cutlink::mesh::report::{bytes, columns, grouped};
 use cutlink::mesh::resolve;
 use cutlink::options::MeshOptions;
-use cutlink::{Error, ErrorKind, Observer as _, config};
+use cutlink::{Error, ErrorKind, Observer as _};
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
@@ -160,7 +160,7 @@ fn measure(case: &Case, runs: u32, folder: &Path, console: &Console) -> Result<V
         ..case.options.clone()
     };
     let file = folder.join("case.toml");
-    fs::write(&file, config::write(&options)?).map_err(|e| {
+    fs::write(&file, cutlink::options::write(&options)?).map_err(|e| {
         Error::new(
             ErrorKind::Runtime,
             format!("cannot write {}", file.display()),

@@ -13,8 +13,9 @@ use super::report::{Head, Spread, rate};
 use super::{WARM_UP, wait};
 use crate::cli::BenchFluxArgs;
 use crate::console::Console;
+use cutlink::device::DeviceReport;
 use cutlink::device::{Opened, OpenedDevice, on};
-use cutlink::mesh::report::{DeviceReport, bytes, columns, grouped};
+use cutlink::mesh::report::{bytes, columns, grouped};
 use cutlink::{Error, ErrorKind};
 use cutlink_amr::{
     Mark,

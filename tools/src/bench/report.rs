@@ -1,7 +1,8 @@
 //! The results as tables and as JSON. `docs/json-schema.md` describes every key; keys are only added.
 
 use crate::bench::WARM_UP;
-use cutlink::mesh::report::{DeviceReport, bytes, columns, grouped};
+use cutlink::device::DeviceReport;
+use cutlink::mesh::report::{bytes, columns, grouped};
 use serde::Serialize;
 
 /// The object that `cutlink bench mesh --json` prints.

@@ -1,7 +1,7 @@
 //! Valid and invalid output specifications.
 
 use super::*;
-use crate::error::ErrorKind;
+use cutlink_common::ErrorKind;
 
 #[test]
 fn periods_become_root_steps_and_defaults_are_resolved() {

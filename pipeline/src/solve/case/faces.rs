@@ -2,8 +2,8 @@
 
 use super::{ByType, Short, WallModelName, by_name, short};
 use crate::options::{Axes, Numbers};
-use crate::schema::ByName;
 use crate::solve::value::Value;
+use cutlink_common::schema::ByName;
 use cutlink_solver::WallScheme;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,10 +7,9 @@
 
 mod pieces;
 
-use crate::error::{Error, ErrorKind};
 use crate::options::MeshOptions;
-use crate::output;
 use crate::solve::case::{Case, OutputTable, RunTable};
+use cutlink_common::{Error, ErrorKind, output};
 use cutlink_device::limits::{self, Readable};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -2,7 +2,7 @@
 //! next ones are made.
 
 use super::Sum;
-use crate::error::Error;
+use cutlink_common::Error;
 use cutlink_device::lock;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -139,7 +139,7 @@ pub(super) fn are_whole(path: &Path, first: u64, bytes: u64, sums: &[Sum]) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use cutlink_common::ErrorKind;
 
     /// On a file that cannot be written, with so many bytes that a thread has failed before all are passed on.
     #[test]

@@ -146,7 +146,7 @@ impl Found<'_> {
         let wall = &self.wall;
         let device = &self.device;
         let mut object = json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "estimate",
             "case": self.name,

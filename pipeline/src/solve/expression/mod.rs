@@ -10,7 +10,7 @@ pub(super) mod ring;
 #[cfg(test)]
 mod tests;
 
-use crate::{config::suggestion, error::Error};
+use cutlink_common::{Error, config::suggestion};
 use std::fmt;
 
 /// Names of the variables.

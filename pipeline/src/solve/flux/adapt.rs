@@ -4,7 +4,7 @@ use super::{
     case::{FluxAdaptTable, PlaceTable, SensorName},
     resolve::vector,
 };
-use crate::error::Error;
+use cutlink_common::Error;
 use cutlink_fr::{ElementAdaptation, LevelsInBox, Sensor};
 use cutlink_solver::Precision;
 

@@ -3,8 +3,6 @@
 
 use super::case::{FluxCase, GasBodyTable};
 use crate::{
-    device::Opened,
-    error::Error,
     mesh::{
         build::{AnyPlaced, Builder, Placed},
         resolve::resolve,
@@ -12,6 +10,7 @@ use crate::{
     options::{MeshOptions, Numbers, Root},
 };
 use cutlink_amr::{Forest, dims};
+use cutlink_common::{Error, device::Opened};
 use cutlink_fr::{BodyGeometry, EmbeddedBodies};
 use cutlink_mesher::{
     exact::{Exact, Facet},

@@ -2,14 +2,13 @@
 
 use super::kinds::{SolverTable, parse};
 use crate::{
-    error::Error,
     options::Numbers,
-    schema::ByName,
     solve::{
         case::{ByType, FreeStreamTable, OutputTable, RunTable, Short, by_name, short},
         value::Value,
     },
 };
+use cutlink_common::{Error, schema::ByName};
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_solver::Precision;
 use schemars::JsonSchema;
@@ -379,7 +378,7 @@ impl FluxCase {
     /// A file that cannot be read, or is no such case.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display();
-        let text = crate::config::text(path)?;
+        let text = cutlink_common::config::text(path)?;
         Ok(Self {
             file: Some(path.to_owned()),
             ..parse(&name.to_string(), &text)?

@@ -6,14 +6,12 @@ use super::{
     resolve::{FluxSetting, positive},
     state::restore,
 };
-use crate::{
-    error::Error,
-    solve::{
-        checkpoint::{self, Header},
-        earlier::{find, of_this_kind},
-        value::Value,
-    },
+use crate::solve::{
+    checkpoint::{self, Header},
+    earlier::{find, of_this_kind},
+    value::Value,
 };
+use cutlink_common::Error;
 use cutlink_fr::{Primitive, TimeStep, kernels::Kernels};
 use cutlink_mesher::{
     exact::{Exact, Facet},
@@ -166,10 +164,10 @@ impl<const D: usize> EarlierGas<D> {
 mod tests {
     use super::*;
     use crate::{
-        error::ErrorKind,
         flow::RunOptions,
         solve::{case::Case, flux::tests},
     };
+    use cutlink_common::ErrorKind;
     use std::fs;
 
     /// The flow around a square, with more lines of integrals.

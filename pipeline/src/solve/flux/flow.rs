@@ -6,12 +6,9 @@ use super::{
     scene::{Scene, states},
     state::restore,
 };
-use crate::{
-    error::{Error, ErrorKind},
-    flow::{Flow, FlowState, Lines, Report, Seen, StepWork, Table},
-    output,
-};
+use crate::flow::{Flow, FlowState, Lines, Report, Seen, StepWork, Table};
 use cutlink_amr::LinearKernels;
+use cutlink_common::{Error, ErrorKind, output};
 use cutlink_device::Host;
 use cutlink_fr::{
     Energies, EulerFlow, FrError, Totals,

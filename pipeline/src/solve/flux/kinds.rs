@@ -2,13 +2,10 @@
 
 use super::case::FluxCase;
 use crate::{
-    config,
-    error::Error,
     flow::{RunOptions, RunPlan, RunSummary},
-    observer::Observer,
-    schema,
     solve::case::Case,
 };
+use cutlink_common::{Error, Observer, config, schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};

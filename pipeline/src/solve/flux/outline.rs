@@ -7,8 +7,8 @@ use super::{
     resolve::{FluxSetting, ORDER, bytes_of_element},
     state::state_at,
 };
-use crate::error::{Error, ErrorKind};
 use cutlink_amr::dims;
+use cutlink_common::{Error, ErrorKind};
 use cutlink_fr::{EulerFlow, Primitive, TimeStep, kernels::Kernels};
 use cutlink_solver::Precision;
 

@@ -7,7 +7,6 @@ use super::case::{
 use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
 use crate::{
-    error::Error,
     mesh::build::bare_periodic,
     options::Root,
     solve::{
@@ -17,6 +16,7 @@ use crate::{
     },
 };
 use cutlink_amr::linear::Grid;
+use cutlink_common::Error;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, TimeStep, Viscosity,
     kernels::sizes,

@@ -10,13 +10,8 @@ use super::{
     state::{set_up, settle_step},
 };
 use crate::{
-    device::{Opened, on},
-    error::Error,
     fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
     flow::{RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until, until},
-    mesh::report::DeviceReport,
-    observer::Observer,
-    pool,
     solve::{
         adapt::Looks,
         case::{AveragesTable, FieldUnitsName, OutputTable},
@@ -26,6 +21,11 @@ use crate::{
     },
 };
 use cutlink_amr::{LinearKernels, linear::Leaves};
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceReport, Opened, on},
+    pool,
+};
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_fr::{
     Sensor, TimeStep,
@@ -48,8 +48,8 @@ impl FluxCase {
     ///
     /// # Errors
     /// An invalid case, a flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so far;
-    /// [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
+    /// [`Diverged`](cutlink_common::ErrorKind::Diverged) and [`Stopped`](cutlink_common::ErrorKind::Stopped), which keep the files written so far;
+    /// [`Untrusted`](cutlink_common::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -474,7 +474,7 @@ impl<const D: usize> FluxResolved<D> {
             self.dt
         );
         let json = json!({
-            "schema": crate::JSON_SCHEMA,
+            "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
             "command": "solve",
             "kind": "flux-reconstruction",

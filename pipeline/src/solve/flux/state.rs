@@ -5,11 +5,9 @@ use super::{
     outline::check_elements,
     resolve::{FluxInitial, FluxSetting, bytes_of_element},
 };
-use crate::{
-    error::{Error, ErrorKind},
-    solve::expression::Expression,
-};
+use crate::solve::expression::Expression;
 use cutlink_amr::linear::Leaves;
+use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_fr::{EulerFlow, Primitive, TimeStep, kernels::Kernels};
 use std::{

@@ -8,11 +8,11 @@ use super::{
     scene::{Scene, states},
 };
 use crate::{
-    error::ErrorKind,
     flow::{FlowState, RunOptions},
     solve::{case::Case, example},
 };
 use cutlink_amr::linear::{Grid, Leaves};
+use cutlink_common::ErrorKind;
 use cutlink_device::Host;
 use cutlink_fr::{EulerFlow, EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 use cutlink_solver::fields::{gradient, vorticity};

@@ -4,10 +4,8 @@ use super::{
     case::{FluxCase, FluxFaceKind, FluxFaceTable, GasBodyTable, ReferenceTable},
     resolve::{positive, vector},
 };
-use crate::{
-    error::Error,
-    solve::reference::{axes, frame},
-};
+use crate::solve::reference::{axes, frame};
+use cutlink_common::Error;
 use cutlink_fr::{FrError, GasBody, GasWall, GasWalls, Primitive};
 
 const AXES: [&str; 3] = ["x", "y", "z"];

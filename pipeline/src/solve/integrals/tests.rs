@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::{
-    config::parse,
     mesh::build::bare,
     options::Root,
     solid_stl::files_kit::random_mesh,
     solve::{case::Case, resolve::CaseGrid},
 };
 use cutlink_amr::{CellRef, dims};
+use cutlink_common::config::parse;
 use std::f64::consts::TAU;
 
 /// A cell of 0.5 m, a step of 0.01 s, a density of 3 kg/m³: a lattice velocity of 1 is 50 m/s.

@@ -1,6 +1,6 @@
 //! The cells that a mesh which follows the flow may have.
 
-use crate::error::Error;
+use cutlink_common::Error;
 use cutlink_solver::Params;
 
 /// Leaf cells whose populations, tables and transferred moments fit into 80 % of some bytes, if six in ten of the blocks

@@ -1,10 +1,7 @@
 //! The state at the start: from the case, or from another run.
 
-use crate::{
-    error::Error,
-    observer::Observer,
-    solve::{earlier::Earlier, resolve::Resolved},
-};
+use crate::solve::{earlier::Earlier, resolve::Resolved};
+use cutlink_common::{Error, Observer};
 use cutlink_solver::LatticeFlow;
 use cutlink_voxelizer::Frame;
 use std::sync::{Mutex, PoisonError};

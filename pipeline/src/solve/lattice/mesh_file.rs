@@ -4,13 +4,12 @@
 //! refused.
 
 use crate::{
-    error::Error,
     fields::OutputKind,
     inspect,
-    observer::Observer,
     options::MeshOptions,
     solve::case::{Case, PatchKind},
 };
+use cutlink_common::{Error, Observer};
 use cutlink_voxelizer::{
     AnyMesh, Mesh,
     mesh_file::{self, FileError},

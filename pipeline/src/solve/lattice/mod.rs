@@ -17,7 +17,6 @@ mod report;
 mod set_up;
 
 use crate::{
-    error::Error,
     fields::{Body, FieldUnits, FieldWriter},
     flow::{Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table},
     solve::{
@@ -36,6 +35,7 @@ use crate::{
         watch,
     },
 };
+use cutlink_common::Error;
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::{
     AdaptationLook, ForceSample, LatticeFlow, RunningMeans,

@@ -2,12 +2,12 @@
 
 use super::{Lattice, judge::End};
 use crate::{
-    error::Error,
     fields::Body,
     flow::{FlowState, Report, Seen},
     solve::{bulk::Bulk, parts::Parts},
 };
 use cutlink_amr::dims;
+use cutlink_common::Error;
 use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
 use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};

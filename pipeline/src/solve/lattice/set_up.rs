@@ -2,17 +2,13 @@
 
 use super::{Lattice, budget, initial_state, mesh_file};
 use crate::{
-    device::{Opened, first_gpu, on},
-    error::Error,
     fields,
     flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-    mesh::build::{AnyPlaced, Builder, Placed, bare_periodic},
-    mesh::report,
-    mesh::resolve::{self as job},
-    mesh::sides,
-    observer::Observer,
-    options::{DeviceOption, FlowSide, MeshOptions},
-    pool,
+    mesh::{
+        build::{AnyPlaced, Builder, Placed, bare_periodic},
+        resolve as job, sides,
+    },
+    options::{FlowSide, MeshOptions},
     solve::{
         adapt::Looks,
         case::{Case, DomainTable, PatchKind, PatchTable},
@@ -31,6 +27,11 @@ use crate::{
         turbulence,
         verdict::{check_accepted, openings::Openings, patience, sound},
     },
+};
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceOption, DeviceReport, Opened, first_gpu, on},
+    pool,
 };
 use cutlink_device::{LinkChoice, Memory, Selected, select};
 use cutlink_mesher::{
@@ -59,8 +60,8 @@ impl Case {
     ///
     /// # Errors
     /// An invalid or unstable case, a mesh or flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), both of which keep the files
-    /// written so far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
+    /// [`Diverged`](cutlink_common::ErrorKind::Diverged) and [`Stopped`](cutlink_common::ErrorKind::Stopped), both of which keep the files
+    /// written so far; [`Untrusted`](cutlink_common::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
         &self,
         options: &RunOptions,
@@ -279,7 +280,7 @@ impl On<'_> {
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
-        let device = report::DeviceReport::new(&self.selected, &self.opened);
+        let device = DeviceReport::new(&self.selected, &self.opened);
         let load = |path: &Path| earlier::load::<D>(path, &self.opened);
         let inputs = Inputs {
             mesh,
@@ -320,7 +321,7 @@ struct Inputs<'a, const D: usize> {
     load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
     options: &'a RunOptions,
     only_plan: bool,
-    device: report::DeviceReport,
+    device: DeviceReport,
     set_up: SetUp,
 }
 
@@ -593,6 +594,6 @@ where
 }
 
 /// The kind of a device: `cuda` of `cuda:1`.
-fn kind_of(device: &report::DeviceReport) -> String {
+fn kind_of(device: &DeviceReport) -> String {
     device.name.split(':').next().unwrap_or_default().into()
 }

@@ -4,14 +4,12 @@
 //! keeps the relaxation time at walls in its range. Where the last is the least, TRT has the widest range.
 
 use super::{Drive, Laws, percent, two_digits};
-use crate::{
-    error::Error,
-    solve::{
-        case::Case,
-        resolve::{CaseGrid, LATTICE_VELOCITY, Resolved},
-        units::MAX_ODD_RELAXATION,
-    },
+use crate::solve::{
+    case::Case,
+    resolve::{CaseGrid, LATTICE_VELOCITY, Resolved},
+    units::MAX_ODD_RELAXATION,
 };
+use cutlink_common::Error;
 use cutlink_solver::{Collision, WallScheme};
 use cutlink_voxelizer::Mesh;
 use std::fmt;

@@ -27,7 +27,6 @@ mod tests;
 pub(crate) use choice::{choose, without_bounds};
 
 use crate::{
-    error::Error,
     flow::Until,
     solve::{
         resolve::Resolved,
@@ -35,6 +34,7 @@ use crate::{
         verdict::{Check, Grade},
     },
 };
+use cutlink_common::Error;
 use cutlink_solver::{Collision, FaceCondition, Precision, WallScheme, is_driven_by_walls};
 use cutlink_voxelizer::Mesh;
 use drive::{along, inlet, openings, pull, wall_of, width};

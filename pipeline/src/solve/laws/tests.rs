@@ -1,9 +1,9 @@
 use super::*;
 use crate::{
-    config::parse,
     mesh::build::bare,
     solve::{case::Case, resolve::CaseGrid},
 };
+use cutlink_common::config::parse;
 
 #[test]
 fn numbers_have_two_digits() {

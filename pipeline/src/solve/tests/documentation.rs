@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::options::Root;
-use crate::schema;
 use crate::solve::flux::FluxCase;
+use cutlink_common::schema;
 use cutlink_solver::Plan;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,10 +1,9 @@
 //! Cases: values computed by hand, the round trip, every refusal, and the completeness of `docs/case.md`.
 
-use crate::config::parse;
-use crate::error::Error;
 use crate::mesh::build::bare;
 use crate::solve::case::Case;
 use crate::solve::resolve::{CaseGrid, Resolved};
+use cutlink_common::{Error, config::parse};
 use cutlink_voxelizer::Frame;
 
 mod documentation;

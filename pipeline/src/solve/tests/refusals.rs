@@ -361,7 +361,7 @@ fn invalid_cases_are_refused_by_table_and_key() {
         let text = PLANE.replacen(from, to, 1);
         assert_ne!(text, PLANE, "{from} is there");
         let failure = plane(&text).expect_err(to);
-        assert_eq!(failure.kind, crate::error::ErrorKind::Input);
+        assert_eq!(failure.kind, cutlink_common::ErrorKind::Input);
         let message = failure.to_string();
         assert!(
             message.starts_with("case.toml"),

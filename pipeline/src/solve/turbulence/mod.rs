@@ -6,16 +6,14 @@
 mod tests;
 mod waves;
 
-use crate::{
-    error::Error,
-    solve::{
-        case::TurbulenceTable,
-        conditions::{FACES, Scale},
-        expression::ramp,
-        inflow::{BoundaryVelocity, Opening, norm},
-        resolve::positive,
-    },
+use crate::solve::{
+    case::TurbulenceTable,
+    conditions::{FACES, Scale},
+    expression::ramp,
+    inflow::{BoundaryVelocity, Opening, norm},
+    resolve::positive,
 };
+use cutlink_common::Error;
 use cutlink_solver::{AtTime, Place, Space, Values, Variation};
 use cutlink_voxelizer::Mesh;
 use std::sync::Arc;

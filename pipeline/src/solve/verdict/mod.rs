@@ -9,7 +9,7 @@ pub(crate) mod patience;
 pub(crate) mod rows;
 pub(crate) mod sound;
 
-use crate::error::{Error, ErrorKind};
+use cutlink_common::{Error, ErrorKind};
 use serde_json::{Value, json};
 use std::{
     fmt::{self, Write as _},

@@ -2,10 +2,7 @@
 //! have settled, groups, the direction of the free stream, `adapt.csv`, a stop, and a look from outside.
 
 use super::*;
-use crate::{
-    error::Error,
-    observer::{FlowLook, Observer, StopToken},
-};
+use cutlink_common::{Error, FlowLook, Observer, StopToken};
 
 /// A gas between two plates of which the upper one moves, from rest.
 fn plates(folder: &Path, run: &str, more: &str) -> FluxCase {

@@ -2,6 +2,9 @@ use super::*;
 use crate::fields::OutputSpec;
 use crate::options::MeshOptions;
 use crate::solve::Case;
+use cutlink_common::schema::{has, keys, of};
+use cutlink_mesher::placement::Unit;
+use cutlink_solver::Collision;
 
 /// Every schema in a schema, with the path to it.
 fn each<'a>(path: &str, schema: &'a Value, visit: &mut impl FnMut(&str, &'a Value)) {

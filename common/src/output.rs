@@ -5,7 +5,7 @@
 //! leaves at most a hidden `.cutlink-…` file, never a partial target. Without `force`, an existing target is an error,
 //! checked before the work starts and again at the rename.
 
-use crate::error::{Error, ErrorKind};
+use crate::{Error, ErrorKind};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ fn temporary(target: &Path) -> Result<NamedTempFile, Error> {
 }
 
 /// Removes the temporary files that killed processes have left in a folder: those that nobody has locked.
-pub(crate) fn remove_abandoned(folder: &Path) {
+pub fn remove_abandoned(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file())) {
         let name = entry.file_name();

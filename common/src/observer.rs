@@ -1,6 +1,6 @@
 //! Communication with the caller during a run: notes, a summary, progress, and a request to stop.
 
-use crate::error::Error;
+use crate::Error;
 use cutlink_voxelizer::Stage;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -90,7 +90,7 @@ struct Stop {
 
 /// Marks a run as one that checks the token, until dropped.
 #[derive(Debug)]
-pub(crate) struct Running<'a>(&'a StopToken);
+pub struct Running<'a>(&'a StopToken);
 
 impl StopToken {
     /// A token without a request.
@@ -111,7 +111,7 @@ impl StopToken {
     }
 
     /// Marks the beginning of a run.
-    pub(crate) fn running(&self) -> Running<'_> {
+    pub fn running(&self) -> Running<'_> {
         self.0.running.store(true, Relaxed);
         Running(self)
     }

@@ -1,6 +1,6 @@
 //! Thread pools of a given size, checked against the available memory.
 
-use crate::error::{Error, ErrorKind};
+use crate::{Error, ErrorKind};
 
 /// Maximum number of threads: above the core count of any machine, low enough for its memory.
 const MAX_THREADS: usize = 4096;

@@ -1,11 +1,14 @@
 //! The opened device of a run: the only place that distinguishes backends.
 
-use crate::error::Error;
+use crate::Error;
 pub use cutlink_device::Host;
 #[cfg(feature = "cuda")]
 use cutlink_device::{Backend as _, cuda::Cuda};
 use cutlink_device::{Device, DeviceChoice, DeviceError, Selected, select};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::panic::resume_unwind;
+use std::str::FromStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -156,8 +159,78 @@ impl Opened {
     }
 }
 
+/// [`DeviceChoice`] with a form in TOML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(auto|cpu|cuda(:[0-9]+)?)$"))]
+pub struct DeviceOption(pub DeviceChoice);
+
+impl FromStr for DeviceOption {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl TryFrom<String> for DeviceOption {
+    type Error = DeviceError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<DeviceOption> for String {
+    fn from(device: DeviceOption) -> Self {
+        device.0.to_string()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct DeviceReport {
+    pub name: String,
+    pub reason: String,
+    pub model: Option<String>,
+    pub peak_bytes: Option<u64>,
+}
+
+impl DeviceReport {
+    /// The device of a run, before its first use.
+    pub fn new(selected: &Selected, opened: &Opened) -> Self {
+        Self {
+            name: selected.name.clone(),
+            reason: selected.reason.clone(),
+            model: opened.model(),
+            peak_bytes: None,
+        }
+    }
+
+    /// The processor, for a flow that uses no other device.
+    pub fn cpu() -> Self {
+        Self {
+            name: "cpu".into(),
+            reason: "the flow runs there".into(),
+            model: None,
+            peak_bytes: None,
+        }
+    }
+
+    /// `cuda:0 (NVIDIA H200; asked for)`
+    pub fn text(&self) -> String {
+        let model = self.model.as_ref().map(|m| format!("{m}; "));
+        format!(
+            "{} ({}{})",
+            self.name,
+            model.unwrap_or_default(),
+            self.reason
+        )
+    }
+}
+
 /// The first of so many GPUs, all of which are there.
-pub(crate) fn first_gpu(choice: DeviceChoice, gpus: usize) -> Result<DeviceChoice, Error> {
+pub fn first_gpu(choice: DeviceChoice, gpus: usize) -> Result<DeviceChoice, Error> {
     let first = match choice {
         DeviceChoice::Auto => 0,
         DeviceChoice::Cuda(first) => first,
