@@ -5,7 +5,7 @@
 //! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
-//! - A mesh that follows the flow: `adapt`.
+//! - A mesh that follows the flow: `adapt`. Bodies that move: `motion`.
 //! - The flow of a case, behind the door of every physics ([`crate::flow`], which has the run loop): `lattice`. One run at
 //!   a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there
 //!   is a mesh in `estimate`, with the wall units of `wall_units`; its notes in `notes`.
@@ -36,6 +36,7 @@ mod laws;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
 pub(crate) mod means;
+mod motion;
 mod notes;
 mod numerics;
 pub mod outputs;

@@ -272,6 +272,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         numerics: numerics.table(),
         initial: initial_table,
         patches: patch_tables.into_iter().collect(),
+        motion: case.motion.clone(),
         free_stream: case.free_stream,
         groups: groups.iter().map(named).collect(),
         adapt,

@@ -1,23 +1,15 @@
-//! Bodies that move, against the same flow in the frame where they are at rest, and what is refused.
-
-#[path = "../../tests/kit/worst.rs"]
-mod worst;
+//! A circle that moves, against the same flow in the frame where it is at rest: the drag is the same at all times.
 
 use cutlink_device::Host;
-use cutlink_mesher::{
-    Surface,
-    primitives::Shape2,
-    rigid::{Pose, Quaternion},
-};
+use cutlink_mesher::{Surface, primitives::Shape2, rigid::Pose};
 use cutlink_solver::{
     BodyMotion, BodyState, Collision, LatticeFlow, LatticeKind, Params, PatchCondition, Plan,
-    Precision, RigidBodies, SolverError, WallScheme,
+    Precision, RigidBodies, WallScheme,
 };
 use cutlink_voxelizer::{
     EmbedParams, Fill, Frame, Mesh, MovingPatches, MovingSurface, embed, prepare,
 };
 use std::sync::Arc;
-use worst::worst;
 
 /// A circle in a periodic box of root cells of size 1.
 struct Case {
@@ -160,16 +152,18 @@ fn statistics(rest: &[f64], moving: &[f64], from: usize, per_cell: usize) -> [f6
 
 #[test]
 fn the_drag_is_the_same_in_both_frames() {
-    for (rebin, most) in [(1, [0.01, 0.04]), (4, [0.05, 0.4])] {
-        let case = Case {
-            rebin,
-            ..Case::new(1)
-        };
-        let [bias, noise] = case.bias_and_noise(1600, 400);
-        println!("D 16.3, rebin {rebin}: bias {bias:+.4}, noise {noise:.4}");
-        assert!(bias.abs() < most[0], "rebin {rebin}: {bias}");
-        assert!(noise < most[1], "rebin {rebin}: {noise}");
-    }
+    // Measured: -0.9 % and 2.0 %; embedded each fourth step -2.3 % and 18 %; twice as many cells -0.4 % and 0.72 %.
+    let [bias, noise] = Case::new(1).bias_and_noise(1600, 400);
+    assert!(bias.abs() < 0.01 && noise < 0.03, "{bias} {noise}");
+    let seldom = Case {
+        rebin: 4,
+        ..Case::new(1)
+    };
+    let [_, of_four] = seldom.bias_and_noise(900, 400);
+    assert!(of_four > 3.0 * noise, "the noise of walls that lag is seen: {of_four}");
+    let [fine_bias, fine] = Case::new(2).bias_and_noise(1800, 800);
+    assert!(fine_bias.abs() < 0.007 && fine < 0.013, "{fine_bias} {fine}");
+    assert!(noise > 2.0 * fine, "{noise} {fine}");
     let mut seen = vec![1.0; 200];
     let rest = seen.clone();
     seen[120] = f64::NAN;
@@ -178,16 +172,4 @@ fn the_drag_is_the_same_in_both_frames() {
     seen[120] = 3.0;
     let [bias, noise] = statistics(&rest, &seen, 50, 20);
     assert!((bias - 2.0 / 150.0).abs() < 1e-12 && noise > 0.1, "{bias} {noise}");
-}
-
-#[test]
-fn noise_falls_as_cells_do() {
-    let [coarse, fine] = [1, 2].map(|fold| {
-        let steps = 1600 * u64::from(fold);
-        let found = Case::new(fold).bias_and_noise(steps, 800 * fold as usize);
-        println!("fold {fold}: bias {:+.4}, noise {:.4}", found[0], found[1]);
-        found
-    });
-    assert!(fine[1] < 0.015 && coarse[1] > 2.5 * fine[1], "{coarse:?} {fine:?}");
-    assert!(fine[0].abs() < 0.005, "{fine:?}");
 }
