@@ -408,7 +408,7 @@ fn poses<const D: usize>(
         length(&away) + reach * length(&turned) <= spacing
     };
     let mut found: Vec<Pose<D>> = Vec::new();
-    let mut last = 0;
+    let mut last = 0usize;
     for step in 0..=steps {
         let pose = path(step as f64)?.pose;
         // Most often it is near the one of the step before, or one beside.

@@ -90,7 +90,8 @@ impl<const D: usize> Table for Motions<D> {
 
     fn whole(&mut self) -> String {
         self.written = 0;
-        format!("{}\n{}", self.header, self.fresh())
+        let lines = self.fresh();
+        format!("{}\n{lines}", self.header)
     }
 
     fn fresh(&mut self) -> String {
