@@ -144,7 +144,10 @@ impl<const D: usize> Pose<D> {
     }
 
     /// Points of the body's frame, in the space: the same bits as by [`apply`](Self::apply).
-    pub fn apply_all(&self, points: impl Iterator<Item = [f64; D]>) -> impl Iterator<Item = [f64; D]> {
+    pub fn apply_all(
+        &self,
+        points: impl Iterator<Item = [f64; D]>,
+    ) -> impl Iterator<Item = [f64; D]> {
         let (matrix, center) = (self.rotation.matrix(), self.center);
         points.map(move |point| {
             let turned = product(&matrix, point);
@@ -243,7 +246,7 @@ impl<const D: usize> Inertia<D> {
             }
         }
         // NaN of vertices that are not finite is no volume either.
-        if !(volume > 0.0) {
+        if volume.is_nan() || volume <= 0.0 {
             return Err(RigidError::Inward { volume });
         }
         let offset = first.map(|x| x / volume);

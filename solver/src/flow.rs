@@ -1,6 +1,8 @@
 //! A running flow of any lattice, precision and backend.
 
-use crate::{AdaptationLook, BodyState, MotionSample, RunningMeans, SolverError, fields::Integrals};
+use crate::{
+    AdaptationLook, BodyState, MotionSample, RunningMeans, SolverError, fields::Integrals,
+};
 use cutlink_device::{Exported, Route};
 use cutlink_voxelizer::Mesh;
 use std::io;

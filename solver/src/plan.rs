@@ -129,9 +129,8 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
     /// with moving or modelled walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
-        let moves = self.census.fastest > 0.0
-            || !self.params.modeled.is_empty()
-            || self.movement.is_some();
+        let moves =
+            self.census.fastest > 0.0 || !self.params.modeled.is_empty() || self.movement.is_some();
         !self.params.has_opening() && moves
     }
 

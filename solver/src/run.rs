@@ -15,8 +15,8 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, BodyState, DeviceFields, ForceSample, InitialState, Interpolation, Lap, LatticeFlow, MotionSample, Plan,
-    RunningMeans, Snapshot, SolverError, Work,
+    AdaptationLook, BodyState, DeviceFields, ForceSample, InitialState, Interpolation, Lap,
+    LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, Work,
     adapt::own_mesh::OwnMesh,
     bodies::Movement,
     fields::Integrals,

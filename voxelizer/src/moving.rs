@@ -100,11 +100,7 @@ impl<const D: usize> MovingSurface<D> {
         let facets = own.map(|f| self.surface.facets[f].map(|v| v - vertices.start));
         let span = vertices.start as usize..vertices.end as usize;
         let name = self.bodies[body].name.clone();
-        Surface::single_patch(
-            self.surface.vertices[span].to_vec(),
-            facets.collect(),
-            name,
-        )
+        Surface::single_patch(self.surface.vertices[span].to_vec(), facets.collect(), name)
     }
 
     /// Vertices of a body, in its frame.
@@ -154,7 +150,8 @@ impl<const D: usize> MovingSurface<D> {
         let mut add = |facets: &[usize], shift: i64| {
             for &f in facets {
                 let facet = self.surface.facets[f];
-                all.facets.push(facet.map(|v| (i64::from(v) + shift) as u32));
+                all.facets
+                    .push(facet.map(|v| (i64::from(v) + shift) as u32));
                 all.facet_patch.push(self.surface.patch_of(f));
             }
         };
@@ -224,8 +221,9 @@ fn body_of_patches<const D: usize>(
             };
             if *of != bodies.len() {
                 let (other, patch) = (&bodies[*of].name, &surface.patches[patch]);
-                let reason =
-                    format!("its patch \"{patch}\" is named twice, also by \"{other}\": name it once");
+                let reason = format!(
+                    "its patch \"{patch}\" is named twice, also by \"{other}\": name it once"
+                );
                 return Err(refuse(&body.name, reason));
             }
             *of = n;

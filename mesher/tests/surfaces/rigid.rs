@@ -65,7 +65,9 @@ fn a_box_has_the_moments_of_a_box() {
         rodrigues(AXIS, angle, unit)
     });
     let entry = |a: usize, b: usize| -> f64 {
-        (0..3).map(|k| axes[k][a] * expected[k][k] * axes[k][b]).sum()
+        (0..3)
+            .map(|k| axes[k][a] * expected[k][k] * axes[k][b])
+            .sum()
     };
     let turned = std::array::from_fn(|a| std::array::from_fn(|b| entry(a, b)));
     assert!(difference(&there.tensor, &turned) < 1e-13, "{there:?}");
@@ -87,7 +89,10 @@ fn an_ellipsoid_has_the_moments_of_an_ellipsoid() {
             [0.0, moment(0, 2), 0.0],
             [0.0, 0.0, moment(0, 1)],
         ];
-        [(of.mass / mass - 1.0).abs(), difference(&of.tensor, &expected)]
+        [
+            (of.mass / mass - 1.0).abs(),
+            difference(&of.tensor, &expected),
+        ]
     });
     // Inscribed facets: the error is in proportion to the deviation.
     for n in 0..2 {
@@ -125,13 +130,22 @@ fn what_has_no_mass_is_refused() {
     let mut inward = body.clone();
     inward.facets.iter_mut().for_each(|f| f.swap(0, 1));
     let found = Inertia::of(&inward, 1.0);
-    assert!(matches!(found, Err(RigidError::Inward { volume }) if volume < -0.9), "{found:?}");
+    assert!(
+        matches!(found, Err(RigidError::Inward { volume }) if volume < -0.9),
+        "{found:?}"
+    );
     for density in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let found = Inertia::of(&body, density);
-        assert!(matches!(found, Err(RigidError::Density { .. })), "{found:?}");
+        assert!(
+            matches!(found, Err(RigidError::Density { .. })),
+            "{found:?}"
+        );
     }
     let nothing = Surface::<3>::single_patch(Vec::new(), Vec::new(), "none");
-    assert_eq!(Inertia::of(&nothing, 1.0), Err(RigidError::Open { edges: 0 }));
+    assert_eq!(
+        Inertia::of(&nothing, 1.0),
+        Err(RigidError::Open { edges: 0 })
+    );
 }
 
 #[test]
@@ -171,7 +185,10 @@ fn steps_of_a_steady_turn_add_up() {
     let plane = Pose::at([0.0; 2]).advance([1.0, 0.0], [0.0, 0.0, FRAC_PI_2], 1.0);
     assert!((plane.angle() - FRAC_PI_2).abs() < 1e-15, "{plane:?}");
     let corner = plane.apply([1.0, 0.0]);
-    assert!((corner[0] - 1.0).abs() < 1e-15 && (corner[1] - 1.0).abs() < 1e-15, "{corner:?}");
+    assert!(
+        (corner[0] - 1.0).abs() < 1e-15 && (corner[1] - 1.0).abs() < 1e-15,
+        "{corner:?}"
+    );
     // Two turns about different axes: the second one about the space's axis.
     let first = Quaternion::from_vector([FRAC_PI_2, 0.0, 0.0]);
     let both = Quaternion::about_z(FRAC_PI_2).after(first);

@@ -25,8 +25,8 @@ pub use faces::{
     AxisName, BoundaryTable, FaceKind, FaceTable, PatchKind, PatchTable, SpectrumName, SpongeTable,
     TurbulenceTable,
 };
-pub use motion::{MotionKind, MotionTable};
 pub(super) use forms::{ByType, Short, by_name, short};
+pub use motion::{MotionKind, MotionTable};
 
 /// A case as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

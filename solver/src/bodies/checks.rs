@@ -45,7 +45,11 @@ pub(super) fn check<const D: usize>(
         );
     }
     let varies = |of: &crate::Variation<D>| matches!(of.place, Place::Patch(_));
-    if params.variations.iter().any(|of| varies(of) && of.has_profile()) {
+    if params
+        .variations
+        .iter()
+        .any(|of| varies(of) && of.has_profile())
+    {
         return refuse_all(
             "values of a patch that vary in space belong to links, which change as bodies move: let them vary at faces, or in time alone",
         );
@@ -57,7 +61,9 @@ pub(super) fn check<const D: usize>(
         );
     }
     if mesh.forest.levels.len() != embedding.levels || mesh.fill != embedding.fill {
-        return refuse_all("the mesh has other levels or another fill rule than the bodies are embedded with");
+        return refuse_all(
+            "the mesh has other levels or another fill rule than the bodies are embedded with",
+        );
     }
     let mut owner = vec![parts.len(); params.patches.len()];
     for (body, part) in parts.iter().enumerate() {
@@ -67,7 +73,10 @@ pub(super) fn check<const D: usize>(
             };
             let still = Motion::Uniform([0.0; D]);
             if !matches!(of, PatchCondition::Wall { motion, .. } if *motion == still)
-                || params.variations.iter().any(|v| v.place == Place::Patch(patch))
+                || params
+                    .variations
+                    .iter()
+                    .any(|v| v.place == Place::Patch(patch))
             {
                 let reason = format!(
                     "its patch \"{}\" has a velocity, a rotation or a pressure of its own: give it a wall at rest, for the body's motion is the wall's",
@@ -117,20 +126,22 @@ impl<const D: usize> Movement<D> {
         for (n, state) in self.states.iter().enumerate() {
             let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
             let speed = length(&state.velocity) + length(&state.spin) * self.reach[n];
-            // Not "faster", so that NaN is refused too.
-            if !(speed <= MAX_BODY_SPEED) {
+            if speed.is_nan() || speed > MAX_BODY_SPEED {
                 let reason = format!(
                     "its fastest point has a speed of {speed:.4} cells a step, and at most {MAX_BODY_SPEED} is possible: choose a smaller Mach number, or move it more slowly"
                 );
                 return Err(self.fault(n, time, reason));
             }
             let placed = &self.placed[n];
-            let away: [f64; D] =
-                std::array::from_fn(|a| state.pose.center[a] - placed.center[a]);
-            let turned = state.pose.rotation.after(placed.rotation.inverse()).vector();
+            let away: [f64; D] = std::array::from_fn(|a| state.pose.center[a] - placed.center[a]);
+            let turned = state
+                .pose
+                .rotation
+                .after(placed.rotation.inverse())
+                .vector();
             let path = length(&away) + length(&turned) * self.reach[n];
             let cells = path * f64::from(1u32 << self.level);
-            if !(cells <= MAX_BODY_PATH) {
+            if cells.is_nan() || cells > MAX_BODY_PATH {
                 let reason = format!(
                     "it has moved by {cells:.3} cells of the finest level since it was embedded, and at most {MAX_BODY_PATH} are possible: embed it more often (rebin), or let it move without jumps"
                 );
@@ -176,11 +187,7 @@ impl<const D: usize> Movement<D> {
     }
 
     /// Checks that no link of a body is at the border of the finest level, and that no two bodies meet.
-    pub(super) fn check_links(
-        &self,
-        cuts: &Cuts<Host>,
-        linked: &[u32],
-    ) -> Result<(), SolverError> {
+    pub(super) fn check_links(&self, cuts: &Cuts<Host>, linked: &[u32]) -> Result<(), SolverError> {
         let bodies = self.states.len();
         let body = |link: usize| {
             let patch = cuts.patch.get(link).copied().unwrap_or(0);

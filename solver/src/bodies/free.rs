@@ -58,7 +58,10 @@ impl<const D: usize> FreeMotion<D> {
     pub(super) fn fault(&self) -> Option<String> {
         let numbers = self.springs.iter().chain(&self.dampers).chain(&self.force);
         if !(self.mass.is_finite() && self.mass > 0.0 && self.displaced > 0.0) {
-            return Some(format!("its mass is {}: a positive number is needed", self.mass));
+            return Some(format!(
+                "its mass is {}: a positive number is needed",
+                self.mass
+            ));
         }
         if self.mass < LIGHTEST_BODY * self.displaced {
             let ratio = self.mass / self.displaced;
@@ -67,7 +70,10 @@ impl<const D: usize> FreeMotion<D> {
             ));
         }
         let moments: Vec<usize> = if D == 2 { vec![2] } else { vec![0, 1, 2] };
-        if moments.iter().any(|&a| !(self.inertia[a][a] > 0.0)) {
+        if moments
+            .iter()
+            .any(|&a| self.inertia[a][a].is_nan() || self.inertia[a][a] <= 0.0)
+        {
             return Some("its moments of inertia have to be positive".into());
         }
         numbers
@@ -86,7 +92,9 @@ impl<const D: usize> FreeMotion<D> {
         let r = state.pose.rotation.matrix();
         let entry = |a: usize, b: usize| -> f64 {
             let pairs = (0..3).flat_map(|k| (0..3).map(move |l| (k, l)));
-            pairs.map(|(k, l)| r[a][k] * self.inertia[k][l] * r[b][l]).sum()
+            pairs
+                .map(|(k, l)| r[a][k] * self.inertia[k][l] * r[b][l])
+                .sum()
         };
         std::array::from_fn(|a| std::array::from_fn(|b| entry(a, b)))
     }
@@ -127,9 +135,8 @@ impl<const D: usize> FreeMotion<D> {
             };
         }
         for a in if D == 2 { 2..3 } else { 0..3 } {
-            let torque = mean[3 + a]
-                - self.springs[3 + a] * turned[a]
-                - self.dampers[3 + a] * state.spin[a];
+            let torque =
+                mean[3 + a] - self.springs[3 + a] * turned[a] - self.dampers[3 + a] * state.spin[a];
             momentum.spin[a] += dt * torque;
         }
         let inertia = self.turned_inertia(state);
@@ -202,7 +209,10 @@ mod tests {
             let found = axis_after(steps, time);
             worst((0..3).map(|a| (found[a] - expected[a]).abs()))
         });
-        assert!(off[0] < 1e-3 && off[1] < 0.12 * off[0], "first order: {off:?}");
+        assert!(
+            off[0] < 1e-3 && off[1] < 0.12 * off[0],
+            "first order: {off:?}"
+        );
     }
 
     #[test]
@@ -214,8 +224,12 @@ mod tests {
         let (gamma, time) = (0.04 / 4.0, 9.0);
         let omega = (0.25f64 - gamma * gamma).sqrt();
         let expected = 0.1 / omega * (-gamma * time).exp() * (omega * time).sin();
-        let off = [500, 5000].map(|steps| (run(&of, steps, time).0.pose.center[0] - expected).abs());
-        assert!(off[0] < 2e-3 && off[1] < 0.15 * off[0], "first order: {off:?}");
+        let off =
+            [500, 5000].map(|steps| (run(&of, steps, time).0.pose.center[0] - expected).abs());
+        assert!(
+            off[0] < 2e-3 && off[1] < 0.15 * off[0],
+            "first order: {off:?}"
+        );
     }
 
     #[test]
@@ -235,7 +249,11 @@ mod tests {
         let mut of = top([0.0; 3]);
         assert_eq!(of.fault(), None);
         of.displaced = 1.9;
-        assert!(of.fault().is_some_and(|text| text.contains("1.053")), "{:?}", of.fault());
+        assert!(
+            of.fault().is_some_and(|text| text.contains("1.053")),
+            "{:?}",
+            of.fault()
+        );
         of = top([0.0; 3]);
         of.springs[3] = f64::NAN;
         assert!(of.fault().is_some_and(|text| text.contains("finite")));

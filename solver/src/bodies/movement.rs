@@ -260,7 +260,11 @@ impl<const D: usize> Movement<D> {
 
     /// Brings the bodies to a time, a step of the finest level after they were last, under the loads of the fluid; whether they are
     /// to be embedded.
-    pub(crate) fn advance(&mut self, time: f64, loads: Option<&[[f64; 6]]>) -> Result<bool, SolverError> {
+    pub(crate) fn advance(
+        &mut self,
+        time: f64,
+        loads: Option<&[[f64; 6]]>,
+    ) -> Result<bool, SolverError> {
         let dt = 1.0 / f64::from(1u32 << self.level);
         let bodies = self.bodies.clone();
         for (n, motion) in bodies.motions.iter().enumerate() {

@@ -160,9 +160,15 @@ fn the_drag_is_the_same_in_both_frames() {
         ..Case::new(1)
     };
     let [_, of_four] = seldom.bias_and_noise(900, 400);
-    assert!(of_four > 3.0 * noise, "the noise of walls that lag is seen: {of_four}");
+    assert!(
+        of_four > 3.0 * noise,
+        "the noise of walls that lag is seen: {of_four}"
+    );
     let [fine_bias, fine] = Case::new(2).bias_and_noise(1800, 800);
-    assert!(fine_bias.abs() < 0.007 && fine < 0.013, "{fine_bias} {fine}");
+    assert!(
+        fine_bias.abs() < 0.007 && fine < 0.013,
+        "{fine_bias} {fine}"
+    );
     assert!(noise > 2.0 * fine, "{noise} {fine}");
     let mut seen = vec![1.0; 200];
     let rest = seen.clone();
@@ -171,5 +177,8 @@ fn the_drag_is_the_same_in_both_frames() {
     assert!(bias.is_nan() && noise.is_nan(), "NaN is seen");
     seen[120] = 3.0;
     let [bias, noise] = statistics(&rest, &seen, 50, 20);
-    assert!((bias - 2.0 / 150.0).abs() < 1e-12 && noise > 0.1, "{bias} {noise}");
+    assert!(
+        (bias - 2.0 / 150.0).abs() < 1e-12 && noise > 0.1,
+        "{bias} {noise}"
+    );
 }

@@ -32,11 +32,14 @@ impl Scene {
         let mut all = Surface::single_patch(Vec::new(), Vec::new(), "0");
         all.patches.clear();
         for (n, &(radius, center)) in self.circles.iter().enumerate() {
-            let circle = Shape2::Circle { radius }.surface(2e-4 * radius).expect("a circle");
+            let circle = Shape2::Circle { radius }
+                .surface(2e-4 * radius)
+                .expect("a circle");
             let first = all.vertices.len() as u32;
             let there = |x: &[f64; 2]| [x[0] + center[0], x[1] + center[1]];
             all.vertices.extend(circle.vertices.iter().map(there));
-            all.facets.extend(circle.facets.iter().map(|f| f.map(|v| v + first)));
+            all.facets
+                .extend(circle.facets.iter().map(|f| f.map(|v| v + first)));
             all.facet_patch.resize(all.facets.len(), n as u16);
             all.patches.push(format!("circle {n}"));
         }
@@ -52,7 +55,11 @@ impl Scene {
         };
         EmbedParams {
             periodic: [self.periodic, self.periodic, false],
-            regions: if self.levels > 1 { vec![region] } else { Vec::new() },
+            regions: if self.levels > 1 {
+                vec![region]
+            } else {
+                Vec::new()
+            },
             ..EmbedParams::new(self.levels, 0.0, Fill::NonZero)
         }
     }
@@ -233,7 +240,10 @@ fn a_restarted_flow_begins_again() {
     let last = first.1.last().expect("samples");
     assert_eq!((first.1.len(), last.step), (20, 20));
     let expected = 31.9 + 6.4 * (2.0 * PI * 20.0 / 800.0).sin();
-    assert!((last.bodies[0].pose.center[0] - expected).abs() < 1e-12, "{last:?}");
+    assert!(
+        (last.bodies[0].pose.center[0] - expected).abs() < 1e-12,
+        "{last:?}"
+    );
     assert_eq!(flow.bodies(), &last.bodies[..]);
 }
 
@@ -264,7 +274,10 @@ fn a_circle_that_turns_is_one_whose_wall_turns() {
         ..still.clone()
     };
     let mesh = scene.mesh();
-    let mut patch = Plan::new(&mesh, turning).expect("a flow").start(&Host).expect("a flow");
+    let mut patch = Plan::new(&mesh, turning)
+        .expect("a flow")
+        .start(&Host)
+        .expect("a flow");
     let body = along(move |time| BodyState {
         pose: Pose {
             center,
@@ -328,7 +341,8 @@ fn a_free_circle_turns_half_as_fast_as_the_shear() {
     let bodies = scene.bodies(vec![BodyMotion::Free(Box::new(free))]);
     let mesh = scene.mesh();
     let mut flow = start(&mesh, &params, &bodies);
-    flow.set(&|x| (1.0, [rate * (x[1] - 48.0), 0.0])).expect("a state");
+    flow.set(&|x| (1.0, [rate * (x[1] - 48.0), 0.0]))
+        .expect("a state");
     flow.advance(4000).expect("steps");
     flow.check().expect("finite");
     let spin = flow.bodies()[0].spin[2];
@@ -364,14 +378,21 @@ fn a_heavy_body_falls_as_newton_says() {
         ..params
     };
     let mesh = scene.mesh();
-    let mut flow = start(&mesh, &params, &scene.bodies(vec![BodyMotion::Free(Box::new(free))]));
+    let mut flow = start(
+        &mesh,
+        &params,
+        &scene.bodies(vec![BodyMotion::Free(Box::new(free))]),
+    );
     flow.advance(200).expect("steps");
     let state = flow.bodies()[0];
     let expected = [0.01, weight / inertia.mass * 200.0];
     let off = worst((0..2).map(|a| (state.velocity[a] / expected[a] - 1.0).abs()));
     assert!(off < 0.02, "{state:?} {expected:?}");
     let fallen = state.pose.center[1] - center[1];
-    assert!((fallen / (0.5 * expected[1] * 200.0) - 1.0).abs() < 0.02, "{fallen}");
+    assert!(
+        (fallen / (0.5 * expected[1] * 200.0) - 1.0).abs() < 0.02,
+        "{fallen}"
+    );
     assert!((state.pose.angle() / 0.2 - 1.0).abs() < 0.02, "{state:?}");
 }
 
@@ -399,11 +420,17 @@ fn what_bodies_may_not_do_is_refused_by_name() {
         })
     };
     let text = refused(go([0.2, 0.0]), 1);
-    assert!(text.contains("body 0") && text.contains("0.2000 cells a step"), "{text}");
+    assert!(
+        text.contains("body 0") && text.contains("0.2000 cells a step"),
+        "{text}"
+    );
     let text = refused(go([f64::NAN, 0.0]), 1);
     assert!(text.contains("speed of NaN"), "{text}");
     let text = refused(go([0.0, 0.1]), 200);
-    assert!(text.contains("coarser level") && text.contains("refine a region"), "{text}");
+    assert!(
+        text.contains("coarser level") && text.contains("refine a region"),
+        "{text}"
+    );
     // A jump that its velocity does not tell.
     let jump = along(|time| BodyState {
         pose: Pose::at([31.9 + if time > 3.0 { 2.0 } else { 0.0 }, 24.3]),
@@ -447,7 +474,10 @@ fn what_bodies_may_not_do_is_refused_by_name() {
     };
     *motion = Motion::Uniform([0.01, 0.0]);
     let error = with(&own).err().expect("refused").to_string();
-    assert!(error.contains("circle 0") && error.contains("wall at rest"), "{error}");
+    assert!(
+        error.contains("circle 0") && error.contains("wall at rest"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -480,7 +510,10 @@ fn bodies_that_meet_or_leave_are_refused() {
         }
     };
     // The gap of 6.2 cells closes by 0.1 a step.
-    let both = vec![go([12.1, 16.2], [0.05, 0.0]), go([26.3, 16.4], [-0.05, 0.0])];
+    let both = vec![
+        go([12.1, 16.2], [0.05, 0.0]),
+        go([26.3, 16.4], [-0.05, 0.0]),
+    ];
     let (text, steps) = end(both);
     assert!(text.contains("between it and body 1"), "{text}");
     assert!((40..60).contains(&steps), "{steps}");

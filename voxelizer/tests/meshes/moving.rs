@@ -61,11 +61,7 @@ fn params<const D: usize>(levels: usize, region: [[f64; 3]; 2]) -> EmbedParams {
     }
 }
 
-fn scratch<const D: usize>(
-    surface: &Surface<D>,
-    frame: Frame<D>,
-    params: &EmbedParams,
-) -> Mesh<D>
+fn scratch<const D: usize>(surface: &Surface<D>, frame: Frame<D>, params: &EmbedParams) -> Mesh<D>
 where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {
@@ -132,11 +128,18 @@ fn joined<const D: usize>(one: &Surface<D>, at: [f64; D], other: &Surface<D>) ->
 }
 
 fn plane_case() -> (MovingSurface<2>, Frame<2>, EmbedParams, Vec<Vec<Pose<2>>>) {
-    let ellipse = Shape2::Circle { radius: 0.1 }.surface(1e-4).expect("a circle");
+    let ellipse = Shape2::Circle { radius: 0.1 }
+        .surface(1e-4)
+        .expect("a circle");
     let stretch = |x: &[f64; 2]| [1.3 * x[0], 0.5 * x[1]];
     let vertices = ellipse.vertices.iter().map(stretch).collect();
-    let ellipse = Surface { vertices, ..ellipse };
-    let circle = Shape2::Circle { radius: 0.07 }.surface(1e-4).expect("a circle");
+    let ellipse = Surface {
+        vertices,
+        ..ellipse
+    };
+    let circle = Shape2::Circle { radius: 0.07 }
+        .surface(1e-4)
+        .expect("a circle");
     let both = joined(&ellipse, [0.0, 0.31], &circle);
     let frame = Frame::new([-0.5; 2], 1.0 / 16.0, [16, 16]).expect("a box");
     let params = params::<2>(4, [[-0.45, -0.45, 0.0], [0.45, 0.45, 0.0]]);
@@ -186,7 +189,11 @@ fn every_pose_is_that_from_scratch() {
             let (moving, frame, params, poses) = plane_case();
             let plane = compare(&moving, frame, &params, &poses);
             let (moving, frame, params, poses) = space_case();
-            let poses = if threads == 1 { &poses[..] } else { &poses[2..] };
+            let poses = if threads == 1 {
+                &poses[..]
+            } else {
+                &poses[2..]
+            };
             [plane, compare(&moving, frame, &params, poses)]
         });
         assert!(plane[0] > 2_500 && plane[1] > 200, "{plane:?}");
@@ -202,7 +209,11 @@ fn blocks_of_a_path_hold_each_pose() {
         ..params
     };
     // Every fourth cell of the path or so, and all of it is in the finest level: outside of the first pose, and where its inside was.
-    let of_body = |body: usize| (0..16).map(|n| moved(&poses[6][body], n as f64 / 15.0)).collect();
+    let of_body = |body: usize| {
+        (0..16)
+            .map(|n| moved(&poses[6][body], n as f64 / 15.0))
+            .collect()
+    };
     let path: Vec<Vec<Pose<2>>> = vec![of_body(0), of_body(1)];
     let all = scratch(&moving.swept(&path), frame, &params);
     let first = scratch(&moving.at(&poses[0]), frame, &params);
@@ -214,15 +225,28 @@ fn blocks_of_a_path_hold_each_pose() {
         assert_eq!(mesh.coarse_link_of(&[true, true]), None, "share {share}");
     }
     let end = [0, 1].map(|body| moved(&poses[6][body], 1.0));
-    let mesh = moving.re_embed(&Host, first, &params, &end).expect("a mesh");
-    assert!(mesh.coarse_link_of(&[true, true]).is_some(), "the first blocks do not hold it");
+    let mesh = moving
+        .re_embed(&Host, first, &params, &end)
+        .expect("a mesh");
+    assert!(
+        mesh.coarse_link_of(&[true, true]).is_some(),
+        "the first blocks do not hold it"
+    );
     let none = moving.swept(&[Vec::new(), vec![poses[0][1]]]);
-    assert_eq!(none.bounds().expect("facets")[0][0], -0.07, "one body alone");
+    assert_eq!(
+        none.bounds().expect("facets")[0][0],
+        -0.07,
+        "one body alone"
+    );
 }
 
 /// A share of the way from the first place of a body to a pose.
 fn moved(to: &Pose<2>, share: f64) -> Pose<2> {
-    let from = if to.rotation == Quaternion::IDENTITY { [0.0, 0.31] } else { [0.0; 2] };
+    let from = if to.rotation == Quaternion::IDENTITY {
+        [0.0, 0.31]
+    } else {
+        [0.0; 2]
+    };
     Pose {
         center: std::array::from_fn(|a| from[a] + share * (to.center[a] - from[a])),
         rotation: Quaternion::about_z(share * to.angle()),
@@ -234,7 +258,9 @@ fn another_pose_is_seen() {
     // A lattice unit of path, a 256th of a cell, and a 256th of a cell at the rim of a turn.
     let (moving, frame, params, poses) = plane_case();
     let mesh = scratch(&moving.at(&poses[0]), frame, &params);
-    let mesh = moving.re_embed(&Host, mesh, &params, &poses[0]).expect("a mesh");
+    let mesh = moving
+        .re_embed(&Host, mesh, &params, &poses[0])
+        .expect("a mesh");
     let before = facts(&mesh, 4);
     let mut off = poses[0].clone();
     off[1].center[0] += frame.dx_at(3) / 256.0;
@@ -264,11 +290,11 @@ fn a_body_that_leaves_its_blocks_is_seen() {
 fn what_cannot_move_is_refused() {
     let (moving, frame, params, poses) = plane_case();
     let surface = moving.at(&poses[0]);
-    let refused = |surface: &Surface<2>, bodies: Vec<MovingPatches<2>>| {
-        match MovingSurface::new(surface, bodies) {
-            Err(VoxelError::Body { body, reason }) => format!("{body}: {reason}"),
-            other => panic!("{other:?}"),
-        }
+    let refused = |surface: &Surface<2>, bodies: Vec<MovingPatches<2>>| match MovingSurface::new(
+        surface, bodies,
+    ) {
+        Err(VoxelError::Body { body, reason }) => format!("{body}: {reason}"),
+        other => panic!("{other:?}"),
     };
     let of = |name: &str, patches: &[usize]| MovingPatches {
         name: name.into(),

@@ -65,7 +65,11 @@ fn slopes(name: &str, v: &[f64]) -> Option<Vec<f64>> {
     let only = |slope: f64| Some(vec![slope]);
     let extreme = |is_better: fn(f64, f64) -> bool| {
         let best = (0..v.len()).fold(0, |best, n| if is_better(v[n], v[best]) { n } else { best });
-        Some((0..v.len()).map(|n| f64::from(u8::from(n == best))).collect())
+        Some(
+            (0..v.len())
+                .map(|n| f64::from(u8::from(n == best)))
+                .collect(),
+        )
     };
     match name {
         "abs" => only(if a < 0.0 { -1.0 } else { 1.0 }),
@@ -149,12 +153,40 @@ mod tests {
 
     /// Every function that has a derivative, and every operator, with arguments that change.
     const ALL: [&str; 34] = [
-        "t", "-t", "2 + t", "1 - t*t", "t*sin(t)", "t/(1 + t^2)", "(1 + t)^3", "(1 + t)^-0.5",
-        "2^t", "(1 + t)^t", "abs(t - 2)", "acos(t/4)", "asin(t/4)", "atan(2*t)", "atan2(t, 1 - t)",
-        "cos(3*t)", "cosh(t)", "erf(t - 1)", "exp(-t)", "floor(t) + t", "hypot(t, 2*t - 1)",
-        "if(t > 1, t^2, -t)", "log(1 + t)", "max(t, 1, 2 - t^2)", "min(t, 1, 2 - t^2)",
-        "ramp(t, 3)", "ramp(1, 1 + t)", "sin(2*pi*t)", "sinh(t)", "sqrt(1 + t)", "step(t - 1)*t",
-        "tan(t/3)", "tanh(t)", "(t < 1) + t",
+        "t",
+        "-t",
+        "2 + t",
+        "1 - t*t",
+        "t*sin(t)",
+        "t/(1 + t^2)",
+        "(1 + t)^3",
+        "(1 + t)^-0.5",
+        "2^t",
+        "(1 + t)^t",
+        "abs(t - 2)",
+        "acos(t/4)",
+        "asin(t/4)",
+        "atan(2*t)",
+        "atan2(t, 1 - t)",
+        "cos(3*t)",
+        "cosh(t)",
+        "erf(t - 1)",
+        "exp(-t)",
+        "floor(t) + t",
+        "hypot(t, 2*t - 1)",
+        "if(t > 1, t^2, -t)",
+        "log(1 + t)",
+        "max(t, 1, 2 - t^2)",
+        "min(t, 1, 2 - t^2)",
+        "ramp(t, 3)",
+        "ramp(1, 1 + t)",
+        "sin(2*pi*t)",
+        "sinh(t)",
+        "sqrt(1 + t)",
+        "step(t - 1)*t",
+        "tan(t/3)",
+        "tanh(t)",
+        "(t < 1) + t",
     ];
 
     /// The largest error of a derivative against a central difference of values.
@@ -165,7 +197,9 @@ mod tests {
             let expected = (at(t + h) - at(t - h)) / (2.0 * h);
             (slope(t) - expected).abs() / (1.0 + expected.abs())
         });
-        errors.into_iter().fold(0.0, |a: f64, b| if a.is_nan() || a > b { a } else { b })
+        errors
+            .into_iter()
+            .fold(0.0, |a: f64, b| if a.is_nan() || a > b { a } else { b })
     }
 
     #[test]
@@ -181,7 +215,10 @@ mod tests {
         let named = |name: &str| ALL.iter().any(|text| text.contains(name));
         for function in FUNCTIONS {
             let is_ring = function.name.starts_with("ring");
-            assert!(is_ring != named(&format!("{}(", function.name)), "{function:?}");
+            assert!(
+                is_ring != named(&format!("{}(", function.name)),
+                "{function:?}"
+            );
         }
     }
 
@@ -189,7 +226,9 @@ mod tests {
     fn what_has_no_derivative_is_told() {
         let found = parse("sqrt(t)").with_slope(0.0).expect_err("infinite");
         assert!(found.contains("derivative inf at t = 0"), "{found}");
-        let found = parse("ring_axial(t, 1, 1, 0.1)").with_slope(1.0).expect_err("none");
+        let found = parse("ring_axial(t, 1, 1, 0.1)")
+            .with_slope(1.0)
+            .expect_err("none");
         assert!(found.contains("without a derivative"), "{found}");
         // A constant under a root of 0 does not change.
         assert_eq!(parse("sqrt(0) + t").with_slope(2.0), Ok([2.0, 1.0]));

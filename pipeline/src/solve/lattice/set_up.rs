@@ -263,8 +263,8 @@ impl On<'_> {
         let may_pass =
             |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
         let is_moving = !case.motion.is_empty();
-        let mut placed_surface = (is_moving || case.patches.values().any(may_pass))
-            .then(|| placed.placed.clone());
+        let mut placed_surface =
+            (is_moving || case.patches.values().any(may_pass)).then(|| placed.placed.clone());
         let mut prepared = builder.prepare(placed)?;
         let mut mesh = builder.build(&prepared)?;
         builder.check_for_flow(&prepared, &mesh)?;

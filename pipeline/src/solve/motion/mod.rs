@@ -68,7 +68,8 @@ impl<const D: usize> Maker<'_, D> {
             motions.push(motion);
         }
         let surface = MovingSurface::new(self.placed, parts).map_err(|e| {
-            Error::input(e.to_string()).hint("a body that moves is closed, and no patch is of two bodies")
+            Error::input(e.to_string())
+                .hint("a body that moves is closed, and no patch is of two bodies")
         })?;
         Ok(Arc::new(RigidBodies {
             surface,
@@ -120,7 +121,12 @@ impl<const D: usize> Maker<'_, D> {
             found.extend((0..known.len()).filter(|&n| matches(pattern, known[n])));
             if found.len() == before {
                 let reason = format!("no patch matches \"{pattern}\"");
-                return Err(refuse(name, "patches", reason, suggestion("patch", pattern, &known)));
+                return Err(refuse(
+                    name,
+                    "patches",
+                    reason,
+                    suggestion("patch", pattern, &known),
+                ));
             }
         }
         found.sort_unstable();
@@ -198,7 +204,12 @@ impl<const D: usize> Maker<'_, D> {
         let Some(axis) = &table.axis else {
             if D == 3 && table.angle.is_some() {
                 let hint = "give it, such as axis = [0, 0, 1]";
-                return Err(refuse(name, "axis", "it is missing, for the body turns", hint));
+                return Err(refuse(
+                    name,
+                    "axis",
+                    "it is missing, for the body turns",
+                    hint,
+                ));
             }
             return Ok([0.0, 0.0, 1.0]);
         };
@@ -210,7 +221,12 @@ impl<const D: usize> Maker<'_, D> {
         let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
         match length > 0.0 {
             true => Ok(axis.map(|x| x / length)),
-            false => Err(refuse(name, "axis", "it has no direction", "give it a length above 0")),
+            false => Err(refuse(
+                name,
+                "axis",
+                "it has no direction",
+                "give it a length above 0",
+            )),
         }
     }
 
@@ -230,13 +246,20 @@ impl<const D: usize> Maker<'_, D> {
             (None, Some(mass)) => mass,
             _ => {
                 let hint = "give one of density and mass";
-                return Err(refuse(name, "density", "it or mass is needed, not both", hint));
+                return Err(refuse(
+                    name,
+                    "density",
+                    "it or mass is needed, not both",
+                    hint,
+                ));
             }
         };
         // Units of mass, of moments of inertia, of stiffness along and about axes.
         let of_mass = density * length.powi(D as i32);
         let of_inertia = of_mass * length * length;
-        let moments = inertia.tensor.map(|row| row.map(|x| x * mass / inertia.mass / of_inertia));
+        let moments = inertia
+            .tensor
+            .map(|row| row.map(|x| x * mass / inertia.mass / of_inertia));
         let [along, about] = [of_mass / (time * time), of_inertia / (time * time)];
         let vector = |key: &str, given: &Option<Vec<f64>>| match given {
             Some(given) => numbers::<D>(name, key, given),
@@ -333,7 +356,12 @@ fn check_keys(name: &str, table: &MotionTable) -> Result<(), Error> {
     match others.iter().find(|(_, is_given)| *is_given) {
         Some((key, _)) => {
             let reason = format!("it is a key of kind = \"{kind}\"");
-            Err(refuse(name, key, reason, "leave it out, or change the kind"))
+            Err(refuse(
+                name,
+                key,
+                reason,
+                "leave it out, or change the kind",
+            ))
         }
         None => Ok(()),
     }
@@ -367,8 +395,13 @@ where
             }
             BodyMotion::Prescribed(path) => {
                 let reach = reach(&bodies.surface, n) / frame.dx;
-                let poses = poses(path, reach, POSE_SPACING / 2f64.powi(params.levels as i32 - 1), steps)
-                    .map_err(|reason| Error::input(format!("[motion.{name}] {reason}")))?;
+                let poses = poses(
+                    path,
+                    reach,
+                    POSE_SPACING / 2f64.powi(params.levels as i32 - 1),
+                    steps,
+                )
+                .map_err(|reason| Error::input(format!("[motion.{name}] {reason}")))?;
                 facets += poses.len() * bodies.surface.body(n).facets.len();
                 first.push(metres(&poses[0]));
                 paths.push(poses.iter().map(metres).collect());
@@ -384,14 +417,23 @@ where
     let (all, _) = prepare(&Host, &bodies.surface.swept(&paths), &frame, params)?;
     let blocks = embed(&Host, &all, frame, params, &mut ())?;
     let (snapped, _) = prepare(&Host, &bodies.surface.at(&first), &frame, params)?;
-    Ok(embed_fixed(&Host, &snapped, frame, params, blocks.forest, &mut ())?)
+    Ok(embed_fixed(
+        &Host,
+        &snapped,
+        frame,
+        params,
+        blocks.forest,
+        &mut (),
+    )?)
 }
 
 /// The largest distance of a vertex of a body from the origin of its frame.
 fn reach<const D: usize>(surface: &MovingSurface<D>, body: usize) -> f64 {
     let square = |x: &[f64; D]| x.iter().map(|x| x * x).sum::<f64>();
     let squares = surface.vertices(body).iter().map(square);
-    squares.fold(0.0, |a: f64, b| if a.is_nan() || a > b { a } else { b }).sqrt()
+    squares
+        .fold(0.0, |a: f64, b| if a.is_nan() || a > b { a } else { b })
+        .sqrt()
 }
 
 /// Poses of a path such that each root step of it is at most `spacing` root cells from one of them.

@@ -52,7 +52,10 @@ impl<const D: usize> Motions<D> {
 
     /// Adds samples, of which those that are due stay.
     pub(crate) fn add(&mut self, samples: &[MotionSample<D>]) {
-        for sample in samples.iter().filter(|of| of.step.is_multiple_of(self.every)) {
+        for sample in samples
+            .iter()
+            .filter(|of| of.step.is_multiple_of(self.every))
+        {
             let mut row = vec![sample.step as f64 * self.units.time];
             for (state, load) in sample.bodies.iter().zip(&sample.forces) {
                 self.add_body(&mut row, state, load);

@@ -76,7 +76,9 @@ impl<const D: usize> Fluid<D> {
     fn population<L: Lattice>(&self, q: usize, half_step: &[f64; 3]) -> f64 {
         let moved = std::array::from_fn(|a| self.velocity[a] + half_step[a]);
         let pairs = (0..D).flat_map(|a| (0..D).map(move |b| (a, b)));
-        let stress: f64 = pairs.map(|(a, b)| second::<D, L>(q, a, b) * self.stress[a][b]).sum();
+        let stress: f64 = pairs
+            .map(|(a, b)| second::<D, L>(q, a, b) * self.stress[a][b])
+            .sum();
         equilibrium::<D, L>(q, self.density, &moved) + 4.5 * L::W[q] * stress
     }
 }
@@ -93,7 +95,9 @@ fn guess<const D: usize, L: Lattice, S: Storage>(
     let is_open = |q: usize, at: At<D>| {
         // A link that is cut ends at a wall, though there may be fluid behind it.
         let links = view.links(at);
-        links.place(super::order::Toward::<L>::DIRECTION[q]).is_none()
+        links
+            .place(super::order::Toward::<L>::DIRECTION[q])
+            .is_none()
     };
     let known = |q: usize| {
         let next = view.fluid(at, velocity::<D, L>(q))?;
