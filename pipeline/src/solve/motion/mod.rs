@@ -4,6 +4,8 @@
 //! lattice; velocities are the exact derivatives of the expressions ([`Expression::with_slope`]).
 
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use table::Motions;
 
