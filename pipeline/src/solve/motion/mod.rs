@@ -19,7 +19,7 @@ use crate::solve::{
     value,
 };
 use cutlink_common::{Error, config::suggestion};
-use cutlink_device::Host;
+use cutlink_device::{Backend, Host};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -416,6 +416,8 @@ where
         ))
         .hint("shorten the run, or use a surface with fewer facets"));
     }
+    // Vertices in f64, on the lattice and by facet, and the facets.
+    Host.reserve("surfaces along the paths of bodies", 100 * facets as u64)?;
     let (all, _) = prepare(&Host, &bodies.surface.swept(&paths), &frame, params)?;
     let blocks = embed(&Host, &all, frame, params, &mut ())?;
     let (snapped, _) = prepare(&Host, &bodies.surface.at(&first), &frame, params)?;
