@@ -47,7 +47,10 @@ pub struct Plan<'a, const D: usize> {
     /// Audit of its walls.
     pub census: Census,
     pub(crate) tables: Vec<Built<D>>,
+    /// Bodies that move, until the flow has them.
     pub(crate) movement: Option<Box<Movement<D>>>,
+    /// Whether there are any.
+    pub(crate) has_bodies: bool,
 }
 
 impl<'a, const D: usize> Plan<'a, D> {
@@ -75,6 +78,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             census,
             tables,
             movement: None,
+            has_bodies: false,
         })
     }
 
@@ -91,6 +95,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             census,
             tables,
             movement: Some(Box::new(movement)),
+            has_bodies: true,
             ..self
         })
     }
@@ -129,8 +134,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
     /// with moving or modelled walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
-        let moves =
-            self.census.fastest > 0.0 || !self.params.modeled.is_empty() || self.movement.is_some();
+        let moves = self.census.fastest > 0.0 || !self.params.modeled.is_empty() || self.has_bodies;
         !self.params.has_opening() && moves
     }
 
@@ -151,7 +155,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         let is_plain = self.params.modeled.is_empty()
             && !patches.iter().any(goes_on)
             && !(has_links && patches.iter().any(is_interpolated));
-        if self.movement.is_some() {
+        if self.has_bodies {
             // Their walls go on.
             balance::NONE
         } else if self.holds_density() && is_plain {
@@ -187,7 +191,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
-        if self.movement.is_some() && B::MEMORY == Memory::Device {
+        if self.has_bodies && B::MEMORY == Memory::Device {
             return Err(bodies::on_device());
         }
         let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
@@ -207,7 +211,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
         match ranks {
             [one] => self.start(one),
-            _ if self.movement.is_some() => Err(bodies::on_ranks()),
+            _ if self.has_bodies => Err(bodies::on_ranks()),
             _ => alone(B::start(ranks, None, self)?),
         }
     }
@@ -222,7 +226,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
         link: Arc<dyn Communicator>,
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
-        if self.movement.is_some() {
+        if self.has_bodies {
             return Err(bodies::on_ranks());
         }
         B::start(slice::from_ref(backend), Some(link), self)
@@ -237,6 +241,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             census: self.census,
             tables: Vec::new(),
             movement: None,
+            has_bodies: self.has_bodies,
         }
     }
 
