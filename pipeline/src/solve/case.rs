@@ -19,12 +19,14 @@ use std::path::{Path, PathBuf};
 
 mod faces;
 mod forms;
+mod motion;
 
 pub use faces::{
     AxisName, BoundaryTable, FaceKind, FaceTable, PatchKind, PatchTable, SpectrumName, SpongeTable,
     TurbulenceTable,
 };
 pub(super) use forms::{ByType, Short, by_name, short};
+pub use motion::{MotionKind, MotionTable};
 
 /// A case as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +54,9 @@ pub struct Case {
     /// Patches of the surface, by name. Patches without a table are walls at rest.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub patches: BTreeMap<String, PatchTable>,
+    /// Bodies that move, by name: patches with a motion.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub motion: BTreeMap<String, MotionTable>,
     /// Speed and angles of the free stream, along which drag is measured. Default: along x.
     pub free_stream: Option<FreeStreamTable>,
     /// Groups of patches whose forces are summed: patch names or patterns such as `wing*`, by group name.

@@ -5,7 +5,7 @@
 //! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
-//! - A mesh that follows the flow: `adapt`.
+//! - A mesh that follows the flow: `adapt`. Bodies that move: `motion`.
 //! - The flow of a case, behind the door of every physics ([`cutlink_flow`], which has the run loop): `lattice`. One run at
 //!   a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there
 //!   is a mesh in `estimate`, with the wall units of `wall_units`; its notes in `notes`.
@@ -30,6 +30,7 @@ mod initial;
 mod integrals;
 mod lattice;
 mod laws;
+mod motion;
 mod notes;
 mod numerics;
 pub mod outputs;

@@ -121,7 +121,7 @@ pub(crate) fn groups(
 }
 
 /// Whether a name matches a pattern, in which `*` matches any text.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == name;
     };

@@ -242,6 +242,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         numerics: numerics.table(),
         initial: initial_table,
         patches: found.patch_tables.into_iter().collect(),
+        motion: case.motion.clone(),
         adapt,
         run,
         output: OutputTable {

@@ -18,7 +18,13 @@ mod set_up;
 
 use crate::solve::verdict::openings::{FacesLook, Openings};
 use crate::solve::{
-    energy::Energy, hints, integrals::Integrals, laws::Laws, resolve::Resolved, shares::Shares,
+    energy::Energy,
+    hints,
+    integrals::Integrals,
+    laws::Laws,
+    motion::{self, Motions},
+    resolve::Resolved,
+    shares::Shares,
     sheet::Sheet,
 };
 use cutlink_common::Error;
@@ -31,7 +37,7 @@ use cutlink_flow::{
 };
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::{
-    AdaptationLook, ForceSample, LatticeFlow, RunningMeans,
+    AdaptationLook, ForceSample, LatticeFlow, RigidBodies, RunningMeans,
     fields::{Integrals as Means, blocks_around, velocity_at},
 };
 use cutlink_voxelizer::Mesh;
@@ -39,7 +45,10 @@ use judge::End;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use set_up::SetUp;
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    sync::Arc,
+};
 
 /// Steps between two samples of the kinetic energy.
 const CHUNK: u64 = cutlink_flow::CHUNK;
@@ -50,6 +59,9 @@ struct Lattice<'a, const D: usize> {
     resolved: Resolved<D>,
     /// The body, if there is one.
     surface: Option<&'a Snapped<D>>,
+    /// Bodies that move, and `motion.csv`.
+    bodies: Option<Arc<RigidBodies<D>>>,
+    motions: Option<Motions<D>>,
     energy: Option<Energy>,
     integrals: Integrals<D>,
     /// Ids of the blocks whose values `integrals` takes.
@@ -159,6 +171,9 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     }
 
     fn take_loads(&mut self) -> Result<Vec<ForceSample>, Error> {
+        if let Some(motions) = &mut self.motions {
+            motions.add(&self.flow.take_motion());
+        }
         Ok(self.flow.take_forces()?)
     }
 
@@ -174,6 +189,9 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         let mut tables: Vec<&mut dyn Table> = Vec::new();
         if let Some(energy) = &mut self.energy {
             tables.push(energy);
+        }
+        if let Some(motions) = &mut self.motions {
+            tables.push(motions);
         }
         if self.integrals.every > 0 {
             tables.push(&mut self.integrals);
@@ -220,6 +238,14 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
             return Ok(());
         };
         let mesh = self.flow.mesh()?;
+        if let Some(bodies) = &self.bodies {
+            let moved = motion::snapped(bodies, self.flow.bodies(), &mesh.frame)?;
+            fields.set_surface(mesh, &moved);
+            if fields.needs_body() {
+                fields.set_body(Body::new(mesh, &moved, &self.resolved.params));
+            }
+            return Ok(());
+        }
         if is_first {
             fields.set_surface(mesh, surface);
         }

@@ -15,6 +15,10 @@ impl<const D: usize> Lattice<'_, D> {
         let (Some(sample), Some(surface)) = (sample, self.surface) else {
             return Ok(None);
         };
+        if self.bodies.is_some() {
+            // The velocity of their walls differs from place to place, and a facet knows one of its patch.
+            return Ok(None);
+        }
         let now = &mut now.snapshot;
         self.flow.update(None, now)?;
         let (mesh, params) = (self.flow.mesh()?, &self.resolved.params);
