@@ -345,7 +345,7 @@ fn a_case_runs_and_goes_on_to_the_same_bytes() {
         // So short a run need not be trusted.
         if let Err(error) = found {
             assert_eq!(
-                error.kind(),
+                error.kind,
                 cutlink_common::ErrorKind::Untrusted,
                 "{error}"
             );
