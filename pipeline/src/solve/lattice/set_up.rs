@@ -33,9 +33,7 @@ use cutlink_meshing::{
     },
     options::{FlowSide, MeshOptions},
 };
-use cutlink_solver::kernels::FlowKernels;
 use cutlink_voxelizer::{AnyMesh, EmbedParams, Mesh};
-use serde::Serialize;
 use std::{path::Path, time::Instant};
 
 impl Case {
