@@ -16,6 +16,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 
 from playwright.sync_api import Error, sync_playwright
 
@@ -63,8 +64,10 @@ class Reader:
         self.page.on("dialog", lambda d: (self.faults.append(f"dialog: {d.message}"), d.dismiss()))
         self.url = path.resolve().as_uri()
         self.page.goto(self.url)
-        self.page.wait_for_function("document.documentElement.dataset.state !== undefined", timeout=20_000)
-        state = self.page.evaluate("document.documentElement.dataset.state")
+        # The policy of a page forbids what waits for a condition inside it.
+        deadline = time.monotonic() + 30
+        while not (state := self.page.evaluate("document.documentElement.dataset.state")) and time.monotonic() < deadline:
+            self.page.wait_for_timeout(50)
         demand(state == "ready", f"not drawn: {self.page.locator('#failure').inner_text()}; {self.faults}")
         self.settle()
 

@@ -97,10 +97,11 @@ impl<const D: usize> Run<'_, D> {
         let began = Instant::now();
         let has_new = self.fields.take_frame(flow, false)?;
         let wait = INTERVAL.max(SHARE * self.page_clock.took);
-        if has_new && self.page_clock.last.elapsed() >= wait {
-            if let Err(error) = self.write_page(flow, &Standing::Running) {
-                self.observer.note(&format!("the run continues: {error}"));
-            }
+        if has_new
+            && self.page_clock.last.elapsed() >= wait
+            && let Err(error) = self.write_page(flow, &Standing::Running)
+        {
+            self.observer.note(&format!("the run continues: {error}"));
         }
         self.aside += began.elapsed();
         Ok(())

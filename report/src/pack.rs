@@ -179,7 +179,7 @@ pub(crate) fn shown(mut values: Vec<f32>, colours: crate::PageColours) -> [f64; 
             false => [at(0.001), at(0.999)],
         },
     };
-    match high > low {
+    match high > low || colours == Steps {
         true => [low, high],
         false => [low, low + low.abs().max(1.0)],
     }

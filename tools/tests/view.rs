@@ -93,6 +93,49 @@ fn a_run_writes_its_page() {
 }
 
 #[test]
+fn slices_in_space_have_the_values_of_the_flow() {
+    let folder = Folder::new();
+    let case = CASE.replace("circle:r=0.5", "sphere:r=0.5");
+    let case = case
+        .replace("[-2, -2, 6, 2]", "[-2, -2, -2, 2, 2, 2]")
+        .replace("[1, 0]", "[1, 0, 0], ramp = 0");
+    let case = case.replace("root = 64", "root = 16").replace(
+        "\"free-slip\"\n\n[run]",
+        "\"free-slip\"\n\"z-\" = \"free-slip\"\n\"z+\" = \"free-slip\"\n\n[run]",
+    );
+    folder.write("case.toml", &case.replace("steps = 128", "steps = 64"));
+    let ran = folder.run("solve case.toml --quiet");
+    assert!([0, 6].contains(&ran.code), "{}", ran.stderr);
+    let shown = page(&folder, "flow/report.html");
+    assert_eq!(shown["slices"].as_array().map(Vec::len), Some(3));
+    for slice in shown["slices"].as_array().expect("slices") {
+        // Blocks that were not brought up to date have density 0: a pressure of -1/3, in lattice units.
+        let extent = |k: usize| {
+            let coding = &slice["fields"][k]["values"]["coding"];
+            ["low", "high"].map(|end| coding[end][0].as_f64().expect("a number"))
+        };
+        let ([low, high], pressure) = (extent(0), extent(1));
+        assert!(
+            low >= 0.0 && (1.0..2.0).contains(&high),
+            "speed {low} to {high}"
+        );
+        assert!(
+            pressure[0] > -3.0 && pressure[1] < 3.0,
+            "pressure {pressure:?}"
+        );
+    }
+    let body = &shown["surface"];
+    let names: Vec<&Value> = body["fields"]
+        .as_array()
+        .expect("fields")
+        .iter()
+        .map(|f| &f["name"])
+        .collect();
+    assert_eq!(names, ["pressure", "friction", "y⁺", "level"]);
+    assert_eq!(body["patches"][0], "sphere");
+}
+
+#[test]
 fn a_flow_that_diverges_has_its_page() {
     let folder = Folder::new();
     let case = CASE.replace("re = 40", "re = 1000000");

@@ -15,6 +15,7 @@ use super::units::FieldUnits;
 use super::values::{Scene, title_of};
 use super::writer::FieldWriter;
 use crate::{Flow, FlowState};
+use cutlink_amr::{NONE, dims};
 use cutlink_common::Error;
 use cutlink_mesher::snap::Snapped;
 use cutlink_pictures::blocks::{add_section, blocks_in, empty_slice, middle_planes};
@@ -111,29 +112,30 @@ impl<const D: usize> PagedFields<D> {
         Ok(())
     }
 
-    /// The root blocks that the planes cut; none for all.
+    /// The root blocks that the planes cut, with all of their descendants; none for all blocks.
     fn slabs(&self, mesh: &Mesh<D>) -> Option<Vec<u32>> {
-        let layers: Vec<(usize, i32)> = self
-            .slices
-            .iter()
-            .map(|(plane, _)| {
-                let (axis, at) = plane.normal?;
-                let block = (at - mesh.frame.origin[axis]) / (4.0 * mesh.frame.dx);
-                let last = mesh.frame.root_cells[axis] as i32 / 4 - 1;
-                Some((axis, (block as i32).clamp(0, last)))
-            })
-            .collect::<Option<_>>()?;
+        let layer = |(plane, _): &(Plane, PageSlice)| {
+            let (axis, at) = plane.normal?;
+            let block = (at - mesh.frame.origin[axis]) / (4.0 * mesh.frame.dx);
+            let last = mesh.frame.root_cells[axis] as i32 / 4 - 1;
+            Some((axis, (block as i32).clamp(0, last)))
+        };
+        let layers: Vec<(usize, i32)> = self.slices.iter().map(layer).collect::<Option<_>>()?;
+        let forest = &mesh.forest;
         let is_cut = |&b: &u32| {
-            let coord = mesh.forest.coord[b as usize];
+            let coord = forest.coord[b as usize];
             layers.iter().any(|&(axis, layer)| coord[axis] == layer)
         };
-        Some(
-            mesh.forest.levels[0]
-                .iter()
-                .copied()
-                .filter(is_cut)
-                .collect(),
-        )
+        let mut blocks: Vec<u32> = forest.levels[0].iter().copied().filter(is_cut).collect();
+        let mut next = 0;
+        while let Some(&block) = blocks.get(next) {
+            let first = forest.first_child[block as usize];
+            if first != NONE {
+                blocks.extend(first..first + dims::children(D) as u32);
+            }
+            next += 1;
+        }
+        Some(blocks)
     }
 }
 

@@ -6,7 +6,7 @@ mod surface;
 
 pub use mesh::{Distances, FileCheck, InspectReport, Patch, checks, verdict};
 pub use page::{mesh_page, meshed_page, polymesh_page, surface_page};
-pub use surface::SurfaceReport;
+pub use surface::{FacetCorners, SurfaceReport};
 
 use cutlink_common::Error;
 use cutlink_mesher::read::{AnySurface, ReadError, is_stream, read_any};

@@ -11,6 +11,9 @@ use cutlink_mesher::read::{Loaded, ReadReport};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
+/// The corners of a facet.
+pub type FacetCorners<const D: usize> = [[f64; D]; D];
+
 /// What `cutlink inspect` says about a surface.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -52,7 +55,7 @@ impl<const D: usize> SurfaceReport<D> {
         path: &Path,
         loaded: &mut Loaded<D>,
         intersections: bool,
-    ) -> Result<(Self, Vec<[[f64; D]; D]>), Error>
+    ) -> Result<(Self, Vec<FacetCorners<D>>), Error>
     where
         Facet<D>: Meet<D>,
     {

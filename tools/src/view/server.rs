@@ -261,8 +261,8 @@ mod tests {
         };
         let here = format!("127.0.0.1:{port}");
         let status = |path: &str, host: &str| get(path, host).0;
+        let ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let ended = AtomicBool::new(false);
             scope.spawn(|| {
                 while !ended.load(Relaxed) {
                     if let Ok((stream, _)) = server.listener.accept() {
