@@ -78,7 +78,7 @@ fn core(grains: &[Grain], vessel: &Vessel) -> Result<Option<f64>, GrainError> {
     let cells = Columns::new(grains, vessel, 2.0 * largest)?;
     let is_inside = |x: &[f64; 3]| match &vessel.wall {
         None => true,
-        Some(wall) => wall.is_free(*x) && wall.distance(*x, inset).is_none(),
+        Some(wall) => !wall.is_within(*x, inset) && wall.is_free(*x),
     };
     let points = (0..POINTS).into_par_iter().map(|i| {
         let p = point(i);
