@@ -241,6 +241,7 @@ impl Vessel {
                 for a in (0..2).filter(|a| periodic[*a]) {
                     domain.axes[a] = BoxAxis::Periodic;
                 }
+                domain.check(1)?;
                 let volume = (0..3).map(|a| domain.length(a)).product();
                 Ok(Self {
                     domain,
