@@ -5,17 +5,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 22] = [
     "nvcc",
     "mpi",
     "device",
     "vtkxml",
+    "report",
     "amr",
     "fr",
+    "elliptic",
+    "vof",
     "hex",
     "mesher",
     "voxelizer",
+    "common",
+    "signal",
+    "pictures",
+    "meshing",
     "solver",
+    "flow",
     "grains",
     "meshes",
     "pipeline",

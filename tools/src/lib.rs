@@ -10,6 +10,7 @@
 //! | [`solve`] | `cutlink solve` |
 //! | [`inspect`] | `cutlink inspect`: content, checks and exports of a mesh file; health of a surface |
 //! | [`bench`](mod@bench) | `cutlink bench`: the speed of meshing and flows on this machine |
+//! | [`view`] | `cutlink view`: pages for a browser, and a server that follows a run |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
@@ -31,6 +32,7 @@ mod processes;
 pub mod refine;
 pub mod signals;
 pub mod solve;
+pub mod view;
 
 use cli::{Cli, Command};
 use cutlink::{Error, pool};
@@ -54,6 +56,7 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Refine(args) => args.output.json,
         Command::Pack(args) => args.report.json,
         Command::Solve(args) => args.output.json,
+        Command::View(args) => args.report.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Adapt(args)) => args.run.output.json,
@@ -98,6 +101,7 @@ fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
         Command::Refine(args) => refine::command(args),
         Command::Pack(args) => pack::command(args),
         Command::Solve(args) => solve::command(args, world),
+        Command::View(args) => view::command(args),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
         Command::Bench(cli::BenchCommand::Adapt(args)) => bench::adapt::command(args),

@@ -4,7 +4,7 @@ use crate::cli::SolveArgs;
 use crate::console::{self, Console};
 use crate::signals;
 use cutlink::solve::example;
-use cutlink::{AnyCase, Error, FluxCase, RunOptions, output};
+use cutlink::{AnyCase, Error, RunOptions, output};
 use cutlink_mpi::World;
 use std::{path::Path, sync::Arc};
 
@@ -31,9 +31,9 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
     let mut console = Console::new(args.output);
     let mut case = match AnyCase::read(args.file())? {
         AnyCase::LatticeBoltzmann(case) => case,
-        AnyCase::FluxReconstruction(case) => {
+        other => {
             options.world = world.cloned();
-            return flux(&case, args, &options, &mut console);
+            return in_box(&other, args, &options, &mut console);
         }
     };
     if let Some(file) = &args.mesh {
@@ -51,9 +51,9 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
     console.object(&summary.json)
 }
 
-/// Runs a compressible flow, or shows its plan.
-fn flux(
-    case: &FluxCase,
+/// Runs a flow of a kind whose case has the box, or shows its plan.
+fn in_box(
+    case: &AnyCase,
     args: &SolveArgs,
     options: &RunOptions,
     console: &mut Console,
@@ -61,7 +61,7 @@ fn flux(
     if args.mesh.is_some() {
         return Err(
             Error::input("--mesh is for flows of kind \"lattice-boltzmann\"")
-                .hint("flux reconstruction has no bodies: its box is [domain]"),
+                .hint("the box of this case is [domain]"),
         );
     }
     if args.dry_run {

@@ -1,9 +1,11 @@
 //! Content and health of files: the reports of `cutlink inspect`. The kind of a file is detected by its content.
 
 mod mesh;
+mod page;
 mod surface;
 
 pub use mesh::{Distances, FileCheck, InspectReport, Patch, checks, verdict};
+pub use page::{mesh_page, meshed_page, polymesh_page, surface_page};
 pub use surface::SurfaceReport;
 
 use cutlink_common::Error;

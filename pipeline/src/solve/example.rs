@@ -3,12 +3,13 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 14] = [
+pub const EXAMPLES: [(&str, &str); 18] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
     ("channel-180", include_str!("examples/channel-180.toml")),
     ("cylinder", include_str!("examples/cylinder.toml")),
+    ("oscillating", include_str!("examples/oscillating.toml")),
     ("sphere", include_str!("examples/sphere.toml")),
     (
         "square-cylinder",
@@ -17,6 +18,9 @@ pub const EXAMPLES: [(&str, &str); 14] = [
     ("sphere-10000", include_str!("examples/sphere-10000.toml")),
     ("bunny", include_str!("examples/bunny.toml")),
     ("taylor-green", include_str!("examples/taylor-green.toml")),
+    ("dam", include_str!("examples/dam.toml")),
+    ("bubble", include_str!("examples/bubble.toml")),
+    ("drop", include_str!("examples/drop.toml")),
     ("vortex", include_str!("examples/vortex.toml")),
     ("vortex-pair", include_str!("examples/vortex-pair.toml")),
     (
@@ -46,7 +50,7 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::{FluxCase, case::Case};
+    use crate::solve::{FluxCase, TwoPhaseCase, case::Case};
     use cutlink_common::config::parse;
 
     #[test]
@@ -55,6 +59,8 @@ mod tests {
         for (name, text) in EXAMPLES {
             if ["square-cylinder", "taylor-green", "vortex"].contains(&name) {
                 FluxCase::from_toml(text).expect("a case");
+            } else if ["dam", "bubble", "drop"].contains(&name) {
+                TwoPhaseCase::from_toml(text).expect("a case");
             } else {
                 let case = parse::<Case>(name, text).expect("a case");
                 assert!(case.dimensions_of_domain().is_ok(), "{name}");

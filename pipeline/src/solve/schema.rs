@@ -1,6 +1,6 @@
 //! The JSON schema of a case (`cutlink solve --schema`).
 
-use crate::solve::{Case, FluxCase, SolverKind};
+use crate::solve::{Case, FluxCase, SolverKind, TwoPhaseCase};
 use cutlink_common::schema::{generator, plain};
 use schemars::json_schema;
 use serde_json::{Value, json};
@@ -10,11 +10,16 @@ pub fn of_cases() -> Value {
     let mut generator = generator();
     let case = generator.subschema_for::<Case>();
     let flux = generator.subschema_for::<FluxCase>();
-    let kind = json!({ "const": SolverKind::FluxReconstruction });
-    let is_flux = json!({
-        "required": ["solver"],
-        "properties": { "solver": { "required": ["kind"], "properties": { "kind": kind } } },
-    });
+    let two_phase = generator.subschema_for::<TwoPhaseCase>();
+    let is = |kind: SolverKind| {
+        let kind = json!({ "const": kind });
+        json!({
+            "required": ["solver"],
+            "properties": { "solver": { "required": ["kind"], "properties": { "kind": kind } } },
+        })
+    };
+    let is_two_phase = is(SolverKind::TwoPhase);
+    let is_flux = is(SolverKind::FluxReconstruction);
     let mut schema = json_schema!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A case of cutlink",
@@ -22,9 +27,9 @@ pub fn of_cases() -> Value {
         "type": "object",
         "if": is_flux,
         "then": flux,
-        "else": case,
+        "else": { "if": is_two_phase, "then": two_phase, "else": case },
         // What accepts everything, for editors that complete by alternatives, not by conditions.
-        "anyOf": [case, flux, true],
+        "anyOf": [case, flux, two_phase, true],
         "definitions": generator.take_definitions(true),
     });
     plain(&mut schema);

@@ -1,11 +1,9 @@
 //! The solver that a case is for, and keys of the other one.
 
 use super::case::FluxCase;
-use crate::{
-    flow::{RunOptions, RunPlan, RunSummary},
-    solve::case::Case,
-};
+use crate::solve::{case::Case, two_phase::TwoPhaseCase};
 use cutlink_common::{Error, Observer, config, schema};
+use cutlink_flow::{RunOptions, RunPlan, RunSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};
@@ -19,6 +17,8 @@ pub enum SolverKind {
     LatticeBoltzmann,
     /// Compressible flows in boxes.
     FluxReconstruction,
+    /// A liquid and a gas.
+    TwoPhase,
 }
 
 impl SolverKind {
@@ -26,6 +26,7 @@ impl SolverKind {
         match self {
             Self::LatticeBoltzmann => "lattice-boltzmann",
             Self::FluxReconstruction => "flux-reconstruction",
+            Self::TwoPhase => "two-phase",
         }
     }
 
@@ -33,6 +34,7 @@ impl SolverKind {
         match self {
             Self::LatticeBoltzmann => "docs/case.md",
             Self::FluxReconstruction => "docs/flux-reconstruction.md",
+            Self::TwoPhase => "docs/two-phase.md",
         }
     }
 }
@@ -57,6 +59,8 @@ pub enum AnyCase {
     LatticeBoltzmann(Case),
     /// A compressible flow.
     FluxReconstruction(FluxCase),
+    /// A liquid and a gas.
+    TwoPhase(TwoPhaseCase),
 }
 
 impl AnyCase {
@@ -75,6 +79,10 @@ impl AnyCase {
                 ..parse(&name, &text)?
             }),
             SolverKind::LatticeBoltzmann => Self::LatticeBoltzmann(Case {
+                file,
+                ..parse(&name, &text)?
+            }),
+            SolverKind::TwoPhase => Self::TwoPhase(TwoPhaseCase {
                 file,
                 ..parse(&name, &text)?
             }),
@@ -97,6 +105,10 @@ impl AnyCase {
                 config::from_table(name, table)
                     .map_err(|error| explain::<Case>(name, &text, error))?,
             ),
+            SolverKind::TwoPhase => Self::TwoPhase(
+                config::from_table(name, table)
+                    .map_err(|error| explain::<TwoPhaseCase>(name, &text, error))?,
+            ),
         })
     }
 
@@ -105,6 +117,7 @@ impl AnyCase {
         match self {
             Self::LatticeBoltzmann(case) => &mut case.output.folder,
             Self::FluxReconstruction(case) => &mut case.output.folder,
+            Self::TwoPhase(case) => &mut case.output.folder,
         }
     }
 
@@ -116,6 +129,7 @@ impl AnyCase {
         match self {
             Self::LatticeBoltzmann(case) => case.to_toml(),
             Self::FluxReconstruction(case) => case.to_toml(),
+            Self::TwoPhase(case) => case.to_toml(),
         }
     }
 
@@ -131,6 +145,7 @@ impl AnyCase {
         match self {
             Self::LatticeBoltzmann(case) => case.run_with(options, observer),
             Self::FluxReconstruction(case) => case.run_with(options, observer),
+            Self::TwoPhase(case) => case.run_with(options, observer),
         }
     }
 
@@ -146,6 +161,7 @@ impl AnyCase {
         match self {
             Self::LatticeBoltzmann(case) => case.plan(options, observer),
             Self::FluxReconstruction(case) => case.plan(options, observer),
+            Self::TwoPhase(case) => case.plan(options, observer),
         }
     }
 }
@@ -169,21 +185,21 @@ pub(in crate::solve) trait OfKind:
 {
     /// The kind.
     const KIND: SolverKind;
-    /// The case of the other kind.
-    type Other: OfKind;
 }
 
 impl OfKind for Case {
     const KIND: SolverKind = SolverKind::LatticeBoltzmann;
-    type Other = FluxCase;
 }
 
 impl OfKind for FluxCase {
     const KIND: SolverKind = SolverKind::FluxReconstruction;
-    type Other = Case;
 }
 
-/// Parses a case of a kind. Keys that only the other kind has are named as such.
+impl OfKind for TwoPhaseCase {
+    const KIND: SolverKind = SolverKind::TwoPhase;
+}
+
+/// Parses a case of a kind. Keys that only another kind has are named as such.
 ///
 /// # Errors
 /// A text that is no such case.
@@ -195,18 +211,18 @@ pub(in crate::solve) fn parse<C: OfKind>(name: &str, text: &str) -> Result<C, Er
             asked.name(),
             own.name()
         ))
-        .hint("`cutlink solve` runs both kinds"));
+        .hint("`cutlink solve` runs all kinds"));
     }
     config::parse(name, text).map_err(|error| explain::<C>(name, text, error))
 }
 
-/// The error of a text that is no case of a kind, or that a key of it is one of the other kind.
+/// The error of a text that is no case of a kind, or that a key of it is one of another kind.
 fn explain<C: OfKind>(name: &str, text: &str, error: Error) -> Error {
     match foreign::<C>(text) {
         None => error,
-        Some(key) => Error::input(format!(
+        Some((key, kind)) => Error::input(format!(
             "{name}: {key} is a key of [solver] kind = \"{}\", and this case is of kind \"{}\"",
-            C::Other::KIND.name(),
+            kind.name(),
             C::KIND.name()
         ))
         .hint(format!(
@@ -216,20 +232,28 @@ fn explain<C: OfKind>(name: &str, text: &str, error: Error) -> Error {
     }
 }
 
-/// The first key of a text that the other kind has and this one has not.
-fn foreign<C: OfKind>(text: &str) -> Option<String> {
+/// The first key of a text that this kind has not, and another one has; and that kind.
+fn foreign<C: OfKind>(text: &str) -> Option<(String, SolverKind)> {
     let table = text.parse::<toml::Table>().ok()?;
-    let (own, other) = (schema::of::<C>(), schema::of::<C::Other>());
-    let is_foreign =
-        |path: &[&str], key: &str| schema::has(&other, path, key) && !schema::has(&own, path, key);
+    let own = schema::of::<C>();
+    let others = [
+        (SolverKind::LatticeBoltzmann, schema::of::<Case>()),
+        (SolverKind::FluxReconstruction, schema::of::<FluxCase>()),
+        (SolverKind::TwoPhase, schema::of::<TwoPhaseCase>()),
+    ];
+    let owner = |path: &[&str], key: &str| {
+        let mut others = others.iter().filter(|_| !schema::has(&own, path, key));
+        let found = others.find(|(_, other)| schema::has(other, path, key));
+        found.map(|(kind, _)| *kind)
+    };
     for (name, value) in &table {
-        if is_foreign(&[], name) {
-            return Some(format!("[{name}]"));
+        if let Some(kind) = owner(&[], name) {
+            return Some((format!("[{name}]"), kind));
         }
         let inside = value.as_table().into_iter().flatten();
         for (key, _) in inside {
-            if is_foreign(&[name], key) {
-                return Some(format!("[{name}] {key}"));
+            if let Some(kind) = owner(&[name], key) {
+                return Some((format!("[{name}] {key}"), kind));
             }
         }
     }

@@ -1,27 +1,21 @@
 //! The set-up of a run: the device, the mesh of the case, the plan and its forecast, the flow, and the files it begins.
 
 use super::{Lattice, budget, initial_state, mesh_file};
-use crate::{
-    fields,
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-    solve::{
-        adapt::Looks,
-        case::{Case, DomainTable, PatchKind, PatchTable},
-        checkpoint,
-        earlier::{self, Earlier},
-        energy::Energy,
-        history::History,
-        integrals::Integrals,
-        laws::{self, Laws},
-        notes,
-        numerics::at_moving_walls,
-        recirculation, reference,
-        resolve::{CaseGrid, Resolved},
-        shares::{Costs, Shares, processes},
-        sheet::{self, Sheet},
-        turbulence,
-        verdict::{check_accepted, openings::Openings, patience, sound},
-    },
+use crate::solve::verdict::{openings::Openings, patience, sound};
+use crate::solve::{
+    case::{Case, DomainTable, PatchKind, PatchTable},
+    earlier::{self, Earlier},
+    energy::Energy,
+    integrals::Integrals,
+    laws::{self, Laws},
+    motion::{self, Maker, Motions},
+    notes,
+    numerics::at_moving_walls,
+    recirculation, reference,
+    resolve::{CaseGrid, Resolved},
+    shares::{Costs, Shares, processes},
+    sheet::{self, Sheet},
+    turbulence,
 };
 use cutlink_common::{
     Error, Observer,
@@ -29,6 +23,13 @@ use cutlink_common::{
     pool,
 };
 use cutlink_device::{LinkChoice, Memory, Selected, select};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary, fields,
+    history::History,
+    looks::Looks,
+    tables::{OutputTable, RunTable},
+    verdict::check_accepted,
+};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
@@ -44,10 +45,11 @@ use cutlink_meshing::{
     },
     options::{FlowSide, MeshOptions},
 };
-use cutlink_solver::{Plan, RunningMeans, kernels::FlowKernels};
-use cutlink_voxelizer::{AnyMesh, Mesh};
+use cutlink_solver::{Plan, RigidBodies, RunningMeans, kernels::FlowKernels};
+use cutlink_voxelizer::{AnyMesh, EmbedParams, Mesh};
 use serde::Serialize;
-use std::{path::Path, time::Instant};
+use std::collections::BTreeMap;
+use std::{path::Path, sync::Arc, time::Instant};
 
 impl Case {
     /// Runs the case with the default options.
@@ -147,6 +149,9 @@ impl Case {
                 only_plan,
             };
             let named = |error: Error| error.within(&self.name());
+            if self.domain.is_some() {
+                check_no_motion(self).map_err(named)?;
+            }
             match (dimensions, &self.domain) {
                 (Some(2), Some(domain)) => {
                     let mesh = self.box_of::<2>(domain).map_err(named)?;
@@ -195,6 +200,17 @@ fn check_rereadable(options: &MeshOptions) -> Result<(), Error> {
     }
 }
 
+/// Checks that bodies move only where there is a surface to move.
+fn check_no_motion(case: &Case) -> Result<(), Error> {
+    match case.motion.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(Error::input(format!(
+            "[motion.{name}] moves a surface, and this case has none: a box or a mesh file"
+        ))
+        .hint("give the surface by `file` or `shape` in [mesh], or leave the motion out")),
+    }
+}
+
 impl On<'_> {
     /// Builds the mesh of the case, and runs.
     fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Ended, Error> {
@@ -202,6 +218,7 @@ impl On<'_> {
         check_rereadable(&options)?;
         let read = mesh_file::of(&options, case, observer);
         if let Some(mesh) = read.map_err(|error| error.within(&case.name()))? {
+            check_no_motion(case)?;
             return match mesh {
                 AnyMesh::D2(mesh) => self.solve(case, &mesh, Surfaces::NONE, observer),
                 AnyMesh::D3(mesh) => self.solve(case, &mesh, Surfaces::NONE, observer),
@@ -248,14 +265,16 @@ impl On<'_> {
         }
         let may_pass =
             |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
-        let mut placed_surface = case
-            .patches
-            .values()
-            .any(may_pass)
-            .then(|| placed.placed.clone());
+        let is_moving = !case.motion.is_empty();
+        let mut placed_surface =
+            (is_moving || case.patches.values().any(may_pass)).then(|| placed.placed.clone());
         let mut prepared = builder.prepare(placed)?;
-        let mesh = builder.build(&prepared)?;
+        let mut mesh = builder.build(&prepared)?;
         builder.check_for_flow(&prepared, &mesh)?;
+        if let Some(placed) = placed_surface.as_ref().filter(|_| is_moving) {
+            mesh = mesh_of_paths(&case, &mesh, placed, &prepared.params)
+                .map_err(|error| error.within(&name))?;
+        }
         for note in &builder.notes {
             observer.note(note);
         }
@@ -268,6 +287,7 @@ impl On<'_> {
         let surfaces = Surfaces {
             snapped: Some(&prepared.snapped),
             placed: placed_surface.as_ref(),
+            embedding: Some(&prepared.params),
         };
         self.solve(&case, &mesh, surfaces, observer)
     }
@@ -306,12 +326,15 @@ impl On<'_> {
 struct Surfaces<'a, const D: usize> {
     snapped: Option<&'a Snapped<D>>,
     placed: Option<&'a Surface<D>>,
+    /// How it was embedded.
+    embedding: Option<&'a EmbedParams>,
 }
 
 impl<const D: usize> Surfaces<'_, D> {
     const NONE: Self = Self {
         snapped: None,
         placed: None,
+        embedding: None,
     };
 }
 
@@ -355,6 +378,10 @@ where
     check_accepted(&case.run.accept).map_err(|error| error.within(&name))?;
     let resolved = resolve(case, &inputs)?;
     let mut plan = Plan::new(mesh, resolved.params.clone())?;
+    let bodies = bodies_of(&inputs, &resolved).map_err(|error| error.within(&name))?;
+    if let Some(bodies) = &bodies {
+        plan = plan.with_bodies(bodies.clone())?;
+    }
     let laws = Laws::of(&resolved, mesh);
     let is_allowed = resolved.allows_unstable();
     laws.check(is_allowed)
@@ -400,7 +427,7 @@ where
         );
         observer.summary(&text)?;
         let json = sheet.to_json(&plan, &resolved, device, speed, (&shares, &costs), &laws);
-        Some(RunPlan { text, json })
+        Some(RunPlan::new(text, json))
     } else {
         None
     };
@@ -470,6 +497,12 @@ where
     let setting = setting_of(case, &resolved, &inputs, flow.mesh()?.forest.levels.len())?;
     let mut flow = Lattice {
         surface: inputs.surfaces.snapped,
+        motions: bodies.as_ref().map(|bodies| {
+            let parts = bodies.surface.bodies().iter();
+            let names: Vec<&str> = parts.map(|of| of.name.as_str()).collect();
+            Motions::new(&names, mesh.frame, resolved.units, resolved.forces_every)
+        }),
+        bodies,
         energy: Energy::of(&resolved),
         integrals: Integrals::new(&resolved, &mesh.patches),
         open: Vec::new(),
@@ -486,7 +519,56 @@ where
         resolved,
         flow,
     };
-    crate::flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
+    cutlink_flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
+}
+
+/// The mesh of a case whose bodies move: its blocks hold their paths. The first mesh tells the time step.
+fn mesh_of_paths<const D: usize>(
+    case: &Case,
+    mesh: &Mesh<D>,
+    placed: &Surface<D>,
+    embedding: &EmbedParams,
+) -> Result<Mesh<D>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let first = laws::choose(case, &case.name(), CaseGrid::of(mesh), mesh, 0)?;
+    let maker = Maker {
+        frame: mesh.frame,
+        physics: first.physics,
+        units: first.units,
+        placed,
+        embedding,
+    };
+    let bodies = maker.bodies(&case.motion)?;
+    motion::mesh_of_paths(&bodies, mesh.frame, first.until.most())
+}
+
+/// The bodies that move, if there are any, with outputs that they allow.
+fn bodies_of<const D: usize>(
+    inputs: &Inputs<'_, D>,
+    resolved: &Resolved<D>,
+) -> Result<Option<Arc<RigidBodies<D>>>, Error> {
+    let Surfaces {
+        placed: Some(placed),
+        embedding: Some(embedding),
+        ..
+    } = inputs.surfaces
+    else {
+        return Ok(None);
+    };
+    if resolved.case.motion.is_empty() {
+        return Ok(None);
+    }
+    motion::check_outputs(resolved)?;
+    let maker = Maker {
+        frame: inputs.mesh.frame,
+        physics: resolved.physics,
+        units: resolved.units,
+        placed,
+        embedding,
+    };
+    maker.bodies(&resolved.case.motion).map(Some)
 }
 
 /// What the run loop needs of a case; the mesh has so many levels at the start.
@@ -506,15 +588,16 @@ fn setting_of<const D: usize>(
         accept: resolved.case.run.accept.clone(),
         checkpoint_every: resolved.checkpoint_every,
         checkpoint_at_end: resolved.checkpoint_at_end,
+        report: resolved.report,
         specs: resolved.outputs.specs.clone(),
         averages: resolved.outputs.averages,
         units: resolved.outputs.units.clone(),
         step_name: "root step",
-        history: History::new(resolved, &inputs.mesh.patches),
+        history: history_of(resolved, &inputs.mesh.patches),
         has_forces: resolved.params.forces,
         looks: adaptation.map(|of| Looks::new(of, levels, resolved.units.time)),
         case: resolved.case.to_toml()?,
-        fixed: checkpoint::fixed(&resolved.case).to_toml()?,
+        fixed: fixed(&resolved.case).to_toml()?,
         mesh: inputs.mesh.checksum(),
         device_kind: kind_of(&inputs.device),
         device: inputs.device.clone(),
@@ -598,4 +681,37 @@ where
 /// The kind of a device: `cuda` of `cuda:1`.
 fn kind_of(device: &DeviceReport) -> String {
     device.name.split(':').next().unwrap_or_default().into()
+}
+
+/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
+/// the options of `[mesh]` that do not change the mesh.
+fn fixed(case: &Case) -> Case {
+    Case {
+        mesh: case.mesh.as_ref().map(MeshOptions::of_the_mesh_alone),
+        run: RunTable::default(),
+        groups: BTreeMap::new(),
+        output: OutputTable {
+            forces_every: case.output.forces_every,
+            averages: case.output.averages,
+            ..OutputTable::default()
+        },
+        ..case.clone()
+    }
+}
+
+/// An empty history of forces by patch and group, with the factors that make them coefficients.
+fn history_of<const D: usize>(resolved: &Resolved<D>, patches: &[String]) -> History<D> {
+    let (physics, units) = (&resolved.physics, &resolved.units);
+    let dimensions = i32::try_from(D).expect("two or three dimensions");
+    let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
+    let mut history = History::of_patches(patches, &resolved.groups);
+    history.every = resolved.forces_every.max(1);
+    history.time = units.time;
+    history.convective_time = physics.length / physics.velocity;
+    history.scale = [
+        units.force(dimensions) / pressure,
+        units.torque(dimensions) / (pressure * physics.length),
+    ];
+    history.axes = resolved.axes;
+    history
 }

@@ -1,7 +1,7 @@
 //! Checks that the pages of cases have every key and no others, and that their examples are valid cases.
 
 use super::*;
-use crate::solve::flux::FluxCase;
+use crate::solve::{flux::FluxCase, two_phase::TwoPhaseCase};
 use cutlink_common::schema;
 use cutlink_meshing::options::Root;
 use cutlink_solver::Plan;
@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CASE: &str = include_str!("../../../../docs/case.md");
 const FLUX: &str = include_str!("../../../../docs/flux-reconstruction.md");
+const TWO_PHASE: &str = include_str!("../../../../docs/two-phase.md");
 
 /// What stands between backticks in a text.
 fn quoted(text: &str) -> BTreeSet<String> {
@@ -37,7 +38,7 @@ fn keys_of_tables(text: &str) -> BTreeSet<String> {
 }
 
 /// The tables of a case: the title of their section, and the paths of the keys in it.
-const SECTIONS: [(&str, &[&[&str]]); 14] = [
+const SECTIONS: [(&str, &[&[&str]]); 15] = [
     ("[solver]", &[&["solver"]]),
     ("[mesh]", &[&["mesh"]]),
     ("[domain]", &[&["domain"]]),
@@ -54,6 +55,7 @@ const SECTIONS: [(&str, &[&[&str]]); 14] = [
     ),
     ("[initial]", &[&["initial"]]),
     ("[patches.NAME]", &[&["patches", "NAME"]]),
+    ("[motion.NAME]", &[&["motion", "NAME"]]),
     ("[free_stream]", &[&["free_stream"]]),
     (
         "[adapt]",
@@ -234,6 +236,27 @@ fn the_page_of_flux_reconstruction_has_every_key_and_no_others() {
         known.retain(|key| !["place", "averages"].contains(&key.as_str()));
         assert_eq!(keys_there, known, "{title}");
     }
+    assert_eq!(tables, keys(&schema, &[&[]]), "the tables of a case");
+}
+
+#[test]
+fn the_page_of_two_phase_flow_has_every_key_and_no_others() {
+    let schema = schema::of::<TwoPhaseCase>();
+    let mut documented = keys_by_table(TWO_PHASE);
+    let mut tables = BTreeSet::new();
+    let face = keys(&schema, &[&["boundary"], &["boundary", "x-"]]);
+    let boundary = documented.remove("[boundary]").expect("the faces");
+    let other: Vec<&String> = face.difference(&boundary).collect();
+    assert_eq!(other, ["type"], "which its values show");
+    assert!(boundary.is_subset(&face), "{boundary:?}");
+    tables.insert("boundary".to_owned());
+    for (title, keys_there) in documented {
+        let path: Vec<&str> = title.trim_matches(['[', ']']).split('.').collect();
+        tables.insert(path[0].to_owned());
+        assert_eq!(keys_there, keys(&schema, &[&path]), "{title}");
+    }
+    // Those of all flows have a page of their own.
+    tables.extend(["run", "output"].map(str::to_owned));
     assert_eq!(tables, keys(&schema, &[&[]]), "the tables of a case");
 }
 

@@ -1,0 +1,274 @@
+//! The tables of a case, as written. `docs/two-phase.md` says more.
+
+use crate::solve::{
+    case::{ByType, Short, short},
+    flux::{SolverTable, parse},
+};
+use cutlink_common::Error;
+use cutlink_flow::tables::{OutputTable, RunTable};
+use cutlink_meshing::options::Root;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A flow of a liquid and a gas, as given by the user.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoPhaseCase {
+    /// The file it was read from.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
+    /// Kind of flow: `kind = "two-phase"`.
+    pub solver: Option<SolverTable>,
+    /// The box and its mesh. Required.
+    pub domain: TwoPhaseDomainTable,
+    /// Boxes in which the mesh has all levels; the interface must stay in them. Default: the whole box.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refine: Vec<FineTable>,
+    /// The two fluids. Required.
+    pub phases: PhasesTable,
+    /// What is between them.
+    pub interface: InterfaceTable,
+    /// Weight. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gravity: Option<GravityTable>,
+    /// Where the liquid is at the start; all else is gas. Shapes should not overlap.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub liquid: Vec<LiquidTable>,
+    /// Solid bodies: cells whose centre is in a box. Default: none.
+    #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
+    pub bodies: Vec<SolidTable>,
+    /// Faces of the box. Default: walls at rest, without friction where the fluids have no viscosity.
+    pub boundary: TwoPhaseBoundaryTable,
+    /// Steps and tolerances.
+    pub numerics: TwoPhaseNumericsTable,
+    /// Duration of the run.
+    pub run: RunTable,
+    /// Results.
+    pub output: OutputTable,
+}
+
+/// The box and its mesh.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoPhaseDomainTable {
+    /// Lower and upper corner, m: `[x0, y0, z0, x1, y1, z1]`, in 2D `[x0, y0, x1, y1]`. Required.
+    #[serde(rename = "box")]
+    pub bounds: Vec<f64>,
+    /// Coarsest cells along the longest edge, or per axis such as `"128x64"`; multiples of 4. Required.
+    pub root: Option<Root>,
+    /// Levels of cells, each half as wide as the one before. Default: 1.
+    pub levels: Option<usize>,
+}
+
+/// A box in which the mesh has all levels.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FineTable {
+    /// Lower and upper corner, m: blocks of 4 cells along each axis that touch it are refined. Required.
+    #[serde(rename = "box")]
+    pub bounds: Vec<f64>,
+}
+
+/// The two fluids.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PhasesTable {
+    /// The liquid.
+    pub liquid: PhaseTable,
+    /// The gas.
+    pub gas: PhaseTable,
+}
+
+/// A fluid.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PhaseTable {
+    /// Density, kg/m³. Required.
+    pub density: Option<f64>,
+    /// Dynamic viscosity, Pa s; of both fluids or of none. Default: 0.
+    pub viscosity: Option<f64>,
+}
+
+/// The interface.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InterfaceTable {
+    /// Surface tension, N/m. Default: 0.
+    pub surface_tension: Option<f64>,
+}
+
+/// Weight.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GravityTable {
+    /// Acceleration along each axis, m/s², such as `[0, -9.81]`. Required.
+    pub acceleration: Vec<f64>,
+}
+
+/// A region of liquid at the start: one of the three.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LiquidTable {
+    /// Lower and upper corner of a box, m.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Vec<f64>>,
+    /// Centre and radius of a circle or a sphere, m: `[x, y, r]`, in 3D `[x, y, z, r]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ball: Option<Vec<f64>>,
+    /// Outward normal and offset of a half-space, m: liquid is where `n · x` is less than the offset: `[0, 1, 0.5]` is
+    /// all below y = 0.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_space: Option<Vec<f64>>,
+}
+
+/// A solid body.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SolidTable {
+    /// Lower and upper corner, m: cells whose centre is inside are solid, with a wall at rest. Required.
+    #[serde(rename = "box")]
+    pub bounds: Vec<f64>,
+}
+
+/// The type of a face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TwoPhaseFaceKind {
+    /// Connected to the opposite face, which must be periodic too.
+    Periodic,
+    /// A wall at rest.
+    NoSlip,
+    /// A wall without friction, or a plane of symmetry.
+    FreeSlip,
+    /// A given velocity.
+    Velocity,
+    /// A given pressure: an opening to the outside.
+    Pressure,
+}
+
+/// A face of the box; in TOML the name of its type suffices if no other key is needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TwoPhaseFaceTable {
+    /// Type of the face.
+    #[serde(rename = "type")]
+    pub kind: TwoPhaseFaceKind,
+    /// Of `velocity`: m/s. Required for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<Vec<f64>>,
+    /// Of `pressure`: Pa, less the weight ρ g·x of the fluid at the face. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<f64>,
+    /// Of `velocity` and `pressure`: whether liquid flows in, else gas. Default: `false`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub liquid: Option<bool>,
+}
+
+impl ByType<'_> for TwoPhaseFaceTable {
+    type Kind = TwoPhaseFaceKind;
+}
+
+impl From<TwoPhaseFaceKind> for TwoPhaseFaceTable {
+    fn from(kind: TwoPhaseFaceKind) -> Self {
+        Self {
+            kind,
+            velocity: None,
+            pressure: None,
+            liquid: None,
+        }
+    }
+}
+
+/// The faces of the box.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoPhaseBoundaryTable {
+    /// Lower face along x: the name of a type, or a table.
+    #[serde(rename = "x-", deserialize_with = "short")]
+    #[schemars(with = "Option<Short<TwoPhaseFaceTable>>")]
+    pub x_lower: Option<TwoPhaseFaceTable>,
+    /// Upper face along x: the name of a type, or a table.
+    #[serde(rename = "x+", deserialize_with = "short")]
+    #[schemars(with = "Option<Short<TwoPhaseFaceTable>>")]
+    pub x_upper: Option<TwoPhaseFaceTable>,
+    /// Lower face along y: the name of a type, or a table.
+    #[serde(rename = "y-", deserialize_with = "short")]
+    #[schemars(with = "Option<Short<TwoPhaseFaceTable>>")]
+    pub y_lower: Option<TwoPhaseFaceTable>,
+    /// Upper face along y: the name of a type, or a table.
+    #[serde(rename = "y+", deserialize_with = "short")]
+    #[schemars(with = "Option<Short<TwoPhaseFaceTable>>")]
+    pub y_upper: Option<TwoPhaseFaceTable>,
+    /// Lower face along z (3D): the name of a type, or a table.
+    #[serde(rename = "z-", deserialize_with = "short")]
+    #[schemars(with = "Option<Short<TwoPhaseFaceTable>>")]
+    pub z_lower: Option<TwoPhaseFaceTable>,
+    /// Upper face along z (3D): the name of a type, or a table.
+    #[serde(rename = "z+", deserialize_with = "short")]
+    #[schemars(with = "Option<Short<TwoPhaseFaceTable>>")]
+    pub z_upper: Option<TwoPhaseFaceTable>,
+}
+
+impl TwoPhaseBoundaryTable {
+    /// For each axis, the lower and the upper face.
+    pub(super) fn faces(&self) -> [[&Option<TwoPhaseFaceTable>; 2]; 3] {
+        [
+            [&self.x_lower, &self.x_upper],
+            [&self.y_lower, &self.y_upper],
+            [&self.z_lower, &self.z_upper],
+        ]
+    }
+}
+
+/// Steps and tolerances.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoPhaseNumericsTable {
+    /// Length of a step, s; the program divides it into shorter ones where the Courant number, capillary waves or
+    /// gravity ask for it. Default: what gravity, capillary waves or the velocity at a face allow at the start.
+    pub dt: Option<f64>,
+    /// Largest Courant number, at most 0.5. Default: 0.4.
+    pub cfl: Option<f64>,
+    /// Residual of the pressure over its right side. Default: 1e-9.
+    pub tolerance: Option<f64>,
+}
+
+impl TwoPhaseCase {
+    /// Reads a case from a TOML file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no such case.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let name = path.display();
+        let text = cutlink_common::config::text(path)?;
+        Ok(Self {
+            file: Some(path.to_owned()),
+            ..parse(&name.to_string(), &text)?
+        })
+    }
+
+    /// Parses a case.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn from_toml(text: &str) -> Result<Self, Error> {
+        parse("case", text)
+    }
+
+    /// Name of the case in messages.
+    pub(super) fn name(&self) -> String {
+        match &self.file {
+            Some(path) => path.display().to_string(),
+            None => "case".into(),
+        }
+    }
+
+    /// The case as TOML, which reads back as the same case.
+    ///
+    /// # Errors
+    /// None that a user can cause.
+    pub fn to_toml(&self) -> Result<String, Error> {
+        toml::to_string(self).map_err(|e| Error::input("cannot write the case as TOML").because(&e))
+    }
+}

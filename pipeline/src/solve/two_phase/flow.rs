@@ -1,0 +1,396 @@
+//! The running flow, behind the door of every physics.
+
+use cutlink_amr::dims;
+use cutlink_common::{Error, ErrorKind};
+use cutlink_flow::{
+    Check, Flow, FlowState, Lines, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
+};
+use cutlink_vof::{StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
+use cutlink_voxelizer::Mesh;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+
+/// The shortest substep over a step: a flow that needs shorter ones has diverged.
+const SHORTEST: f64 = 1e-6;
+
+/// Columns of `phases.csv` behind step and time, of axes by name.
+pub(super) fn columns(d: usize) -> Vec<String> {
+    let axes = &["x", "y", "z"][..d];
+    let mut names: Vec<String> = [
+        "liquid volume",
+        "gas volume",
+        "kinetic energy",
+        "potential energy",
+    ]
+    .map(str::to_owned)
+    .into();
+    names.extend(axes.iter().map(|a| format!("liquid centre {a}")));
+    names.extend(axes.iter().map(|a| format!("liquid velocity {a}")));
+    for end in ["lower", "upper"] {
+        names.extend(axes.iter().map(|a| format!("liquid {end} {a}")));
+    }
+    names.extend(
+        [
+            "largest velocity",
+            "substeps",
+            "iterations",
+            "Courant",
+            "divergence",
+            "fitted curvatures",
+        ]
+        .map(str::to_owned),
+    );
+    names
+}
+
+/// What happened since the last line of the table.
+#[derive(Debug, Clone, Copy, Default)]
+struct Since {
+    substeps: u64,
+    iterations: u64,
+    courant: f64,
+    divergence: f64,
+    curvatures: [usize; 2],
+}
+
+impl Since {
+    fn add(&mut self, done: &StepDone) {
+        self.substeps += 1;
+        self.iterations += done.pressure_iterations as u64;
+        self.courant = self.courant.max(done.courant);
+        self.divergence = self.divergence.max(done.divergence);
+        self.curvatures = done.curvatures;
+    }
+}
+
+/// A two-phase flow in a run. A step of the run is of a fixed length, and as many steps of the flow as that needs.
+pub(super) struct TwoPhase<const D: usize> {
+    pub(super) flow: TwoPhaseFlow<D>,
+    pub(super) mesh: Mesh<D>,
+    pub(super) dt: f64,
+    pub(super) units: FieldUnits,
+    /// Steps between lines of `phases.csv`; 0 for none.
+    pub(super) every: u64,
+    /// Whether no liquid can leave or enter, so that its volume stays.
+    pub(super) is_closed: bool,
+    steps: u64,
+    lines: Lines,
+    since: Since,
+    all: Since,
+    /// Volumes at the start.
+    start: [f64; 2],
+}
+
+impl<const D: usize> TwoPhase<D> {
+    pub(super) fn new(
+        flow: TwoPhaseFlow<D>,
+        mesh: Mesh<D>,
+        dt: f64,
+        units: FieldUnits,
+        every: u64,
+        is_closed: bool,
+    ) -> Self {
+        let names = columns(D);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Self {
+            start: flow.integrals().volume,
+            lines: Lines::new("phases.csv", &names, dt),
+            flow,
+            mesh,
+            dt,
+            units,
+            every,
+            is_closed,
+            steps: 0,
+            since: Since::default(),
+            all: Since::default(),
+        }
+    }
+
+    fn step(&mut self) -> Result<(), Error> {
+        let end = (self.steps + 1) as f64 * self.dt;
+        loop {
+            let left = end - self.flow.time();
+            if left <= 1e-9 * self.dt {
+                break;
+            }
+            let allowed = self.flow.allowed_step();
+            if allowed < SHORTEST * self.dt {
+                let text = format!(
+                    "the flow diverged in step {} (time {:.6} s): its velocity allows steps of {allowed:.1e} s",
+                    self.steps + 1,
+                    self.flow.time()
+                );
+                return Err(Error::new(ErrorKind::Diverged, text)
+                    .hint("finer cells, or a smaller [numerics] cfl or dt"));
+            }
+            // Equal parts, so that no short one is left at the end.
+            let parts = (left / allowed - 1e-9).ceil().max(1.0);
+            let part = if parts.is_finite() {
+                left / parts
+            } else {
+                allowed
+            };
+            let done = self.flow.step(part).map_err(|error| self.failed(error))?;
+            self.since.add(&done);
+            self.all.add(&done);
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    fn failed(&self, error: TwoPhaseError) -> Error {
+        let level = matches!(error, TwoPhaseError::CoarseInterface { .. });
+        let error = Error::from(error);
+        let at = format!(
+            "the flow stopped in step {} (time {:.6} s)",
+            self.steps + 1,
+            self.flow.time()
+        );
+        let error = error.within(&at);
+        match (level, error.kind) {
+            (true, _) => error.hint("larger [[refine]] boxes, or none"),
+            (_, ErrorKind::Diverged) => {
+                error.hint("a smaller [numerics] cfl or dt, or finer cells")
+            }
+            _ => error,
+        }
+    }
+
+    fn change_of_volume(&self) -> f64 {
+        let now = self.flow.integrals().volume;
+        if self.start[0] > 0.0 {
+            now[0] / self.start[0] - 1.0
+        } else {
+            now[0]
+        }
+    }
+}
+
+impl<const D: usize> Flow<D> for TwoPhase<D> {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn time(&self) -> f64 {
+        self.steps as f64 * self.dt
+    }
+
+    fn advance(&mut self, steps: u64) -> Result<(), Error> {
+        (0..steps).try_for_each(|_| self.step())
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.flow.check().map_err(|error| self.failed(error))
+    }
+
+    fn mesh(&self) -> Result<&Mesh<D>, Error> {
+        Ok(&self.mesh)
+    }
+
+    fn si(&self) -> FieldUnits {
+        self.units.clone()
+    }
+
+    fn update(&self, _blocks: Option<&[u32]>, to: &mut FlowState<D>) -> Result<(), Error> {
+        let (flow, cells) = (&self.flow, dims::cells(D));
+        let phases = &flow.params().phases;
+        let [liquid, gas] = phases.density;
+        let count = flow.alpha().len();
+        to.snapshot.step = self.steps;
+        to.snapshot.density.resize(count, 0.0);
+        for (of, u) in to.snapshot.velocity.iter_mut().zip(flow.velocity()) {
+            of.clear();
+            of.extend(u.iter().map(|&u| u as f32));
+        }
+        let pressure = to.pressure.get_or_insert_default();
+        pressure.resize(count, 0.0);
+        to.scalars.resize_with(1, Vec::new);
+        to.scalars[0].clear();
+        to.scalars[0].extend(flow.alpha().iter().map(|&c| c as f32));
+        for (i, &c) in flow.alpha().iter().enumerate() {
+            let rho = gas + (liquid - gas) * c.clamp(0.0, 1.0);
+            let at = flow.mesh().centre(i / cells, i % cells);
+            let head: f64 = (0..D).map(|a| flow.params().gravity[a] * at[a]).sum();
+            to.snapshot.density[i] = rho as f32;
+            pressure[i] = (flow.pressure()[i] + rho * head) as f32;
+        }
+        Ok(())
+    }
+
+    fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let TwoPhaseState {
+            values,
+            time,
+            steps,
+        } = self.flow.save();
+        let head = [self.steps, steps, time.to_bits(), values.len() as u64];
+        let all = &self.all;
+        let sums = [
+            all.substeps,
+            all.iterations,
+            all.courant.to_bits(),
+            all.divergence.to_bits(),
+        ];
+        let head = head
+            .into_iter()
+            .chain(self.start.map(f64::to_bits))
+            .chain(sums);
+        let words = head.chain(values.into_iter().map(f64::to_bits));
+        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        out.write_all(&bytes)
+            .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))
+    }
+
+    fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
+        let mut word = || {
+            let mut bytes = [0; 8];
+            from.read_exact(&mut bytes)
+                .map_err(|e| Error::input("a checkpoint is cut").because(&e))?;
+            Ok::<u64, Error>(u64::from_le_bytes(bytes))
+        };
+        self.steps = word()?;
+        let (steps, time, count) = (word()?, f64::from_bits(word()?), word()?);
+        self.start = [f64::from_bits(word()?), f64::from_bits(word()?)];
+        self.all = Since {
+            substeps: word()?,
+            iterations: word()?,
+            courant: f64::from_bits(word()?),
+            divergence: f64::from_bits(word()?),
+            curvatures: [0; 2],
+        };
+        let expected = self.flow.save().values.len();
+        if count != expected as u64 {
+            let found = usize::try_from(count).unwrap_or(usize::MAX);
+            return Err(TwoPhaseError::Saved { found, expected }.into());
+        }
+        let mut values = Vec::with_capacity(expected);
+        for _ in 0..expected {
+            values.push(f64::from_bits(word()?));
+        }
+        let state = TwoPhaseState {
+            values,
+            time,
+            steps,
+        };
+        self.flow.restore(&state)?;
+        Ok(())
+    }
+
+    fn work(&self) -> StepWork {
+        let blocks = self.flow.mesh().blocks();
+        let leaves = (0..blocks.len()).filter(|&b| blocks.is_leaf(b)).count();
+        StepWork::cells(leaves * dims::cells(D))
+    }
+
+    fn progress(&self) -> String {
+        let steps = self.flow.steps().max(1);
+        format!(
+            ", {:.1} substeps a step",
+            steps as f64 / self.steps.max(1) as f64
+        )
+    }
+
+    fn tables(&mut self) -> Vec<&mut dyn Table> {
+        vec![&mut self.lines]
+    }
+
+    fn next_due(&self, step: u64) -> Option<u64> {
+        (self.every > 0).then(|| step - step % self.every + self.every)
+    }
+
+    fn look(&mut self, seen: &Seen<'_, D>, _now: &mut FlowState<D>) -> Result<(), Error> {
+        if self.every == 0 || !seen.step.is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let now = self.flow.integrals();
+        let mut line = vec![now.volume[0], now.volume[1], now.kinetic, now.potential];
+        line.extend(now.centre);
+        line.extend(now.mean_velocity);
+        line.extend(now.extent.iter().flatten());
+        let since = std::mem::take(&mut self.since);
+        let fits =
+            since.curvatures[1] as f64 / since.curvatures.iter().sum::<usize>().max(1) as f64;
+        line.extend([now.largest_velocity, since.substeps as f64]);
+        line.extend([
+            since.iterations as f64,
+            since.courant,
+            since.divergence,
+            fits,
+        ]);
+        self.lines.add(seen.step, line);
+        Ok(())
+    }
+
+    fn is_settled(&self, change: f64) -> Option<bool> {
+        // At rest: less than this part of a cell in a step.
+        let now = self.flow.integrals();
+        let finest = self.flow.mesh().width(self.flow.mesh().blocks().finest());
+        Some(now.largest_velocity * self.dt < change * finest)
+    }
+
+    fn report(&mut self, _seen: &Seen<'_, D>, _now: &mut FlowState<D>) -> Result<Report<D>, Error> {
+        let now = self.flow.integrals();
+        let change = self.change_of_volume();
+        let steps = self.flow.steps();
+        let iterations = self.all.iterations as f64 / self.all.substeps.max(1) as f64;
+        let json = json!({
+            "kind": "two-phase",
+            "substeps": steps,
+            "liquid_volume": now.volume[0],
+            "gas_volume": now.volume[1],
+            "volume_change": self.is_closed.then_some(change),
+            "kinetic_energy": now.kinetic,
+            "largest_velocity": now.largest_velocity,
+            "pressure_iterations": iterations,
+            "largest_courant": self.all.courant,
+            "largest_divergence": self.all.divergence,
+        });
+        let mut above = format!(
+            "{steps} substeps, {iterations:.1} iterations of the pressure each; largest Courant number {:.2}\n",
+            self.all.courant
+        );
+        if self.is_closed {
+            above += &format!("the liquid's volume has changed by {change:.1e} of it\n");
+        }
+        above += &format!("largest velocity {:.4e} m/s\n", now.largest_velocity);
+        Ok(Report {
+            json: match json {
+                Value::Object(keys) => keys,
+                _ => unreachable!("an object was made above"),
+            },
+            lines: [above, String::new()],
+            ..Report::default()
+        })
+    }
+
+    fn judge(&self, _seen: &Seen<'_, D>, _statistics: &Statistics<'_, D>) -> Vec<Check> {
+        let mut checks = vec![
+            Check {
+                name: "Courant",
+                value: self.all.courant,
+                bars: [0.5, 0.6],
+                what: "largest Courant number of a step".into(),
+                remedy: Some("a smaller [numerics] cfl".into()),
+            },
+            Check {
+                name: "divergence",
+                value: self.all.divergence,
+                bars: [1e-4, 1e-2],
+                what: "largest divergence of a cell times the step".into(),
+                remedy: Some("a smaller [numerics] tolerance".into()),
+            },
+        ];
+        if self.is_closed {
+            checks.push(Check {
+                name: "volume",
+                value: self.change_of_volume().abs(),
+                bars: [1e-9, 1e-6],
+                what: "change of the liquid's volume over it, which can neither leave nor enter"
+                    .into(),
+                remedy: Some("a smaller [numerics] cfl".into()),
+            });
+        }
+        checks
+    }
+}

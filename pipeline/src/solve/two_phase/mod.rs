@@ -1,0 +1,18 @@
+//! Cases of kind `two-phase`: a liquid and a gas with a sharp interface, with the outputs, checkpoints and summary of all
+//! flows.
+//!
+//! | file | what |
+//! |---|---|
+//! | `case` | the tables, as written |
+//! | `resolve` | from tables to a mesh, parameters and the length of a step |
+//! | `run` | from a case to a run, and its plan |
+//! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
+
+pub mod case;
+mod flow;
+mod resolve;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use case::TwoPhaseCase;

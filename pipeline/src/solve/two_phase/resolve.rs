@@ -1,0 +1,424 @@
+//! From tables to a mesh, parameters and the length of a step.
+
+use super::case::{TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
+use crate::solve::resolve::missing;
+use cutlink_amr::{Forest, Mark, NONE, dims};
+use cutlink_common::{Error, ErrorKind};
+use cutlink_device::{Backend, Host};
+use cutlink_flow::setting::positive;
+use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_meshing::mesh::build::bare_periodic;
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases, Shape};
+use cutlink_voxelizer::{Classes, LinkTable, Mesh, VoxelError, kernels::AdaptKernels};
+use std::f64::consts::PI;
+
+/// Bytes of a cell in a step, with those of outputs: see `docs/limits.md`.
+const fn bytes_of_cell(d: u64) -> u64 {
+    260 + 150 * d
+}
+
+/// A case with nothing left open.
+pub(super) struct TwoPhaseSetting<const D: usize> {
+    pub(super) mesh: Mesh<D>,
+    pub(super) flow_mesh: FlowMesh<D>,
+    pub(super) params: FlowParams<D>,
+    pub(super) liquid: Vec<Shape<D>>,
+    /// The length of a step, s.
+    pub(super) dt: f64,
+    /// Cells of leaves.
+    pub(super) cells: usize,
+    /// Bytes that the flow needs.
+    pub(super) bytes: u64,
+}
+
+/// Numbers as a vector and the rest.
+fn numbers<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
+    given
+        .try_into()
+        .ok()
+        .filter(|of: &[f64; N]| of.iter().all(|x| x.is_finite()))
+        .ok_or_else(|| {
+            Error::input(format!("{what} has {} numbers", given.len()))
+                .hint(format!("it takes {N} finite ones"))
+        })
+}
+
+/// The corners of a box.
+fn corners<const D: usize>(what: &str, given: &[f64]) -> Result<[[f64; D]; 2], Error> {
+    if given.len() != 2 * D {
+        return Err(
+            Error::input(format!("{what} has {} numbers", given.len())).hint(format!(
+                "in {D}D it takes {}: the lower and the upper corner",
+                2 * D
+            )),
+        );
+    }
+    let [low, high] = [
+        numbers::<D>(what, &given[..D])?,
+        numbers::<D>(what, &given[D..])?,
+    ];
+    match (0..D).all(|a| low[a] < high[a]) {
+        true => Ok([low, high]),
+        false => {
+            Err(Error::input(format!("{what} is {given:?}")).hint("the lower corner comes first"))
+        }
+    }
+}
+
+impl TwoPhaseCase {
+    /// The number of dimensions.
+    ///
+    /// # Errors
+    /// A box with another number of values.
+    pub(super) fn dimensions(&self) -> Result<usize, Error> {
+        match self.domain.bounds.len() {
+            4 => Ok(2),
+            6 => Ok(3),
+            n => Err(Error::input(format!("[domain] box has {n} numbers"))
+                .hint("it takes 4 in 2D, 6 in 3D: the lower and the upper corner, m")),
+        }
+    }
+
+    /// Resolves a case.
+    ///
+    /// # Errors
+    /// Keys that are missing or make no sense, too little memory.
+    pub(super) fn setting<const D: usize>(&self) -> Result<TwoPhaseSetting<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+        Host: AdaptKernels<D>,
+    {
+        let phases = self.phases()?;
+        let faces = self.faces::<D>(&phases)?;
+        let liquid = self.shapes::<D>()?;
+        let mut mesh = self.mesh::<D>()?;
+        let frame = mesh.frame;
+        let cells = mesh.forest.leaves().count() * dims::cells(D);
+        let bytes = cells as u64 * bytes_of_cell(D as u64);
+        let free = Host.free_bytes();
+        if bytes > free {
+            let text = format!("{cells} cells need {bytes} bytes of memory, and {free} are free");
+            return Err(Error::new(ErrorKind::Memory, text)
+                .hint("fewer [domain] root cells or levels, or smaller [[refine]] boxes"));
+        }
+        mesh.classes.solid = self.solid(&mesh)?;
+        let flow_mesh = FlowMesh::new(&mesh.forest, frame.origin, frame.dx, leaf_masks(&mesh))?;
+        let gravity = match &self.gravity {
+            None => [0.0; D],
+            Some(table) => numbers::<D>("[gravity] acceleration", &table.acceleration)?,
+        };
+        let mut params = FlowParams {
+            phases,
+            gravity,
+            faces,
+            courant: self.numerics.cfl.unwrap_or(0.4),
+            longest_step: 1.0,
+            tolerance: self.numerics.tolerance.unwrap_or(1e-9),
+            fixed_curvature: None,
+        };
+        let dt = self.step(&params, flow_mesh.width(mesh.forest.finest()))?;
+        params.longest_step = dt;
+        Ok(TwoPhaseSetting {
+            mesh,
+            flow_mesh,
+            params,
+            liquid,
+            dt,
+            cells,
+            bytes,
+        })
+    }
+
+    fn phases(&self) -> Result<Phases, Error> {
+        let of = [("liquid", &self.phases.liquid), ("gas", &self.phases.gas)];
+        let mut density = [0.0; 2];
+        for (to, (name, table)) in density.iter_mut().zip(&of) {
+            let what = format!("[phases.{name}] density");
+            *to = positive(&what, table.density.ok_or_else(|| missing(&what))?)?;
+        }
+        let viscosity = of.map(|(_, table)| table.viscosity.unwrap_or(0.0));
+        if (viscosity[0] > 0.0) != (viscosity[1] > 0.0) {
+            return Err(Error::input(
+                "one of [phases.liquid] and [phases.gas] has a viscosity, and the other has none",
+            )
+            .hint("give viscosity to both, or to none"));
+        }
+        Ok(Phases {
+            density,
+            viscosity,
+            surface_tension: self.interface.surface_tension.unwrap_or(0.0),
+        })
+    }
+
+    fn faces<const D: usize>(&self, phases: &Phases) -> Result<[[BoxFace<D>; 2]; D], Error> {
+        let wall = if phases.viscosity[0] > 0.0 {
+            BoxFace::NoSlip
+        } else {
+            BoxFace::Slip
+        };
+        let mut faces = [[wall; 2]; D];
+        for (axis, pair) in self.boundary.faces().into_iter().enumerate() {
+            for (upper, given) in pair.into_iter().enumerate() {
+                let name = format!("[boundary] {}{}", ["x", "y", "z"][axis], ["-", "+"][upper]);
+                let Some(table) = given else { continue };
+                if axis >= D {
+                    return Err(Error::input(format!(
+                        "{name} is given, and the box is in {D}D"
+                    )));
+                }
+                faces[axis][upper] = face::<D>(&name, table)?;
+            }
+        }
+        Ok(faces)
+    }
+
+    /// Periodic axes.
+    fn periodic(&self) -> Result<[bool; 3], Error> {
+        let mut periodic = [false; 3];
+        for (axis, pair) in self.boundary.faces().into_iter().enumerate() {
+            let is = pair.map(|face| {
+                face.as_ref()
+                    .is_some_and(|f| f.kind == TwoPhaseFaceKind::Periodic)
+            });
+            if is[0] != is[1] {
+                let name = ["x", "y", "z"][axis];
+                return Err(Error::input(format!(
+                    "[boundary] one of {name}- and {name}+ is periodic"
+                ))
+                .hint("both faces of an axis have to be"));
+            }
+            periodic[axis] = is[0];
+        }
+        Ok(periodic)
+    }
+
+    fn shapes<const D: usize>(&self) -> Result<Vec<Shape<D>>, Error> {
+        let one = |table: &super::case::LiquidTable| match (
+            &table.bounds,
+            &table.ball,
+            &table.half_space,
+        ) {
+            (Some(bounds), None, None) => corners::<D>("[[liquid]] box", bounds).map(Shape::Box),
+            (None, Some(ball), None) if ball.len() == D + 1 => Ok(Shape::Ball {
+                centre: numbers::<D>("[[liquid]] ball", &ball[..D])?,
+                radius: positive("[[liquid]] ball: the radius", ball[D])?,
+            }),
+            (None, None, Some(half)) if half.len() == D + 1 => Ok(Shape::HalfSpace {
+                normal: numbers::<D>("[[liquid]] half_space", &half[..D])?,
+                offset: half[D],
+            }),
+            _ => Err(Error::input("a [[liquid]] is no shape").hint(format!(
+                "give one of box, with {} numbers, ball and half_space, with {}",
+                2 * D,
+                D + 1
+            ))),
+        };
+        self.liquid.iter().map(one).collect()
+    }
+
+    /// The mesh: root cells, and all levels in the boxes of `[[refine]]`.
+    fn mesh<const D: usize>(&self) -> Result<Mesh<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+        Host: AdaptKernels<D>,
+    {
+        let root = self
+            .domain
+            .root
+            .as_ref()
+            .ok_or_else(|| missing("[domain] root"))?;
+        let levels = self.domain.levels.unwrap_or(1);
+        if !(1..=16).contains(&levels) {
+            return Err(Error::input(format!("[domain] levels is {levels}")).hint("it is 1 to 16"));
+        }
+        let periodic = self.periodic()?;
+        let base = bare_periodic::<D>(&self.domain.bounds, root, periodic)?;
+        let mut fine = Vec::new();
+        for table in &self.refine {
+            fine.push(corners::<D>("[[refine]] box", &table.bounds)?);
+        }
+        let frame = base.frame;
+        let axes = std::array::from_fn(|a| periodic[a]);
+        let mut forest = Forest::new(&Host, base.forest.root)
+            .map_err(VoxelError::from)?
+            .with_periodic(axes);
+        for level in 0..levels - 1 {
+            let width = 4.0 * frame.dx / f64::from(1u32 << level);
+            let is_fine = |id: u32| {
+                let low: [f64; D] = std::array::from_fn(|a| {
+                    frame.origin[a] + f64::from(forest.coord[id as usize][a]) * width
+                });
+                let meets = |of: &[[f64; D]; 2]| {
+                    (0..D).all(|a| low[a] < of[1][a] && low[a] + width > of[0][a])
+                };
+                fine.is_empty() || fine.iter().any(meets)
+            };
+            let mut marks = vec![Mark::Keep as u8; forest.capacity()];
+            for &id in forest.levels.get(level).into_iter().flatten() {
+                if is_fine(id) {
+                    marks[id as usize] = Mark::Refine as u8;
+                }
+            }
+            let fresh = (marks.iter().filter(|&&m| m == Mark::Refine as u8).count() as u64) << D;
+            let bytes = (fresh << (2 * D)) * bytes_of_cell(D as u64);
+            if bytes > Host.free_bytes() {
+                let text = format!("level {} alone needs {bytes} bytes of memory", level + 1);
+                return Err(Error::new(ErrorKind::Memory, text)
+                    .hint("fewer [domain] levels, or smaller [[refine]] boxes"));
+            }
+            forest.adapt(&Host, &mut marks).map_err(VoxelError::from)?;
+        }
+        let keep = vec![Mark::Keep as u8; forest.capacity()];
+        let same = forest
+            .refined_after(&Host, &keep)
+            .map_err(VoxelError::from)?;
+        let (forest, _) = forest.rebuilt(&Host, &same).map_err(VoxelError::from)?;
+        with_forest(&base, forest)
+    }
+
+    /// By block id, cells whose centre is in a body; of refined blocks those with nothing but solid finer cells.
+    fn solid<const D: usize>(&self, mesh: &Mesh<D>) -> Result<Vec<u64>, Error> {
+        let mut boxes = Vec::new();
+        for table in &self.bodies {
+            boxes.push(corners::<D>("[[body]] box", &table.bounds)?);
+        }
+        let (forest, frame, cells) = (&mesh.forest, &mesh.frame, dims::cells(D));
+        let mut solid = vec![0u64; forest.capacity()];
+        for id in (0..forest.capacity()).rev() {
+            let h = frame.dx / f64::from(1u32 << forest.level[id]);
+            for cell in 0..cells {
+                let at: [i32; D] = dims::unravel(cell, 4);
+                let is_solid = if forest.first_child[id] == NONE {
+                    let x: [f64; D] = std::array::from_fn(|a| {
+                        frame.origin[a] + (f64::from(4 * forest.coord[id][a] + at[a]) + 0.5) * h
+                    });
+                    let holds =
+                        |of: &[[f64; D]; 2]| (0..D).all(|a| x[a] > of[0][a] && x[a] < of[1][a]);
+                    boxes.iter().any(holds)
+                } else {
+                    (0..dims::children(D)).all(|corner| {
+                        let (child, fine) = dims::below(at, dims::unravel::<D>(corner, 2));
+                        let block = forest.first_child[id] as usize + child;
+                        solid[block] >> dims::ravel(fine, 4) & 1 == 1
+                    })
+                };
+                solid[id] |= u64::from(is_solid) << cell;
+            }
+        }
+        Ok(solid)
+    }
+
+    /// The length of a step: as given, or what is known before the first one allows.
+    fn step<const D: usize>(&self, params: &FlowParams<D>, h: f64) -> Result<f64, Error> {
+        if let Some(dt) = self.numerics.dt {
+            return positive("[numerics] dt", dt);
+        }
+        let mut dt = f64::INFINITY;
+        let g = params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+        if g > 0.0 {
+            dt = dt.min((2.0 * params.courant * h / g).sqrt());
+        }
+        let phases = &params.phases;
+        if phases.surface_tension > 0.0 {
+            let sum = phases.density[0] + phases.density[1];
+            dt = dt.min((sum * h.powi(3) / (4.0 * PI * phases.surface_tension)).sqrt());
+        }
+        for face in params.faces.iter().flatten() {
+            if let BoxFace::Inflow { velocity, .. } = face {
+                let speed = velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
+                dt = dt.min(params.courant * h / speed);
+            }
+        }
+        match dt.is_finite() && dt > 0.0 {
+            true => Ok(dt),
+            false => Err(
+                Error::input("nothing in the case tells how long a step may be")
+                    .hint("give [numerics] dt, in s, or gravity, surface tension or an inflow"),
+            ),
+        }
+    }
+}
+
+/// By block id, the solid cells of leaves; no cell of refined blocks.
+fn leaf_masks<const D: usize>(mesh: &Mesh<D>) -> Vec<u64> {
+    let of = |(id, &mask): (usize, &u64)| {
+        if mesh.forest.is_leaf(id as u32) {
+            mask
+        } else {
+            0
+        }
+    };
+    mesh.classes.solid.iter().enumerate().map(of).collect()
+}
+
+fn face<const D: usize>(name: &str, table: &TwoPhaseFaceTable) -> Result<BoxFace<D>, Error> {
+    let kind = table.kind;
+    let opening = matches!(
+        kind,
+        TwoPhaseFaceKind::Velocity | TwoPhaseFaceKind::Pressure
+    );
+    let unused = [
+        (
+            "velocity",
+            table.velocity.is_some() && kind != TwoPhaseFaceKind::Velocity,
+        ),
+        (
+            "pressure",
+            table.pressure.is_some() && kind != TwoPhaseFaceKind::Pressure,
+        ),
+        ("liquid", table.liquid.is_some() && !opening),
+    ];
+    if let Some((key, _)) = unused.into_iter().find(|(_, unused)| *unused) {
+        return Err(Error::input(format!(
+            "{name}: {key} is no key of this type of face"
+        )));
+    }
+    let liquid = f64::from(u8::from(table.liquid == Some(true)));
+    Ok(match kind {
+        TwoPhaseFaceKind::NoSlip => BoxFace::NoSlip,
+        // Of a periodic axis no face is asked for.
+        TwoPhaseFaceKind::FreeSlip | TwoPhaseFaceKind::Periodic => BoxFace::Slip,
+        TwoPhaseFaceKind::Velocity => {
+            let what = format!("{name} velocity");
+            let given = table.velocity.as_ref().ok_or_else(|| missing(&what))?;
+            BoxFace::Inflow {
+                velocity: numbers::<D>(&what, given)?,
+                liquid,
+            }
+        }
+        TwoPhaseFaceKind::Pressure => BoxFace::Pressure {
+            value: table.pressure.unwrap_or(0.0),
+            liquid,
+        },
+    })
+}
+
+/// A box with another forest: no links, no body.
+fn with_forest<const D: usize>(base: &Mesh<D>, forest: Forest<D>) -> Result<Mesh<D>, Error>
+where
+    Host: AdaptKernels<D>,
+{
+    let rim = Host.interfaces(&forest)?;
+    let blocks = forest.capacity();
+    Ok(Mesh {
+        frame: base.frame,
+        classes: Classes {
+            solid: vec![0; blocks],
+            boundary: vec![0; blocks],
+            ghost: rim.ghost,
+            interface: rim.interface,
+        },
+        links: LinkTable {
+            blocks: base.links.blocks.clone(),
+            row_of: vec![NONE; blocks],
+            cell_start: base.links.cell_start.clone(),
+            cells: base.links.cells.clone(),
+            q: base.links.q.clone(),
+            patch: base.links.patch.clone(),
+        },
+        patches: base.patches.clone(),
+        fill: base.fill,
+        graded: base.graded,
+        forest,
+    })
+}

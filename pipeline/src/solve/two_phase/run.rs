@@ -1,0 +1,178 @@
+//! A run: from a case to histories, fields, checkpoints and a summary.
+
+use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting};
+use cutlink_common::{Error, Observer, device::DeviceReport, pool};
+use cutlink_device::{DeviceChoice, Host};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary,
+    fields::{FieldName, FieldUnit, FieldUnits},
+};
+use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_vof::{BoxFace, TwoPhaseFlow};
+use cutlink_voxelizer::kernels::AdaptKernels;
+use serde_json::json;
+
+/// Steps between two lines of `phases.csv`, by default.
+const LINES_EVERY: u64 = 4;
+
+/// How a run ended.
+enum Done {
+    Planned(RunPlan),
+    Ran(RunSummary),
+}
+
+impl TwoPhaseCase {
+    /// Runs the flow and writes the output folder. Notes and progress go to `observer`.
+    ///
+    /// # Errors
+    /// An invalid case, a device other than the CPU, a flow that does not fit into memory, existing files, a full disk;
+    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so
+    /// far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
+    pub fn run_with(
+        &self,
+        options: &RunOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<RunSummary, Error> {
+        match self.start(options, false, observer)? {
+            Done::Ran(summary) => Ok(summary),
+            Done::Planned(_) => {
+                unreachable!("a run that is not only planned should end in a summary")
+            }
+        }
+    }
+
+    /// Does everything up to the first step, and forecasts the run. Writes nothing.
+    ///
+    /// # Errors
+    /// Those of [`run_with`](Self::run_with) that occur before the first step.
+    pub fn plan(
+        &self,
+        options: &RunOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<RunPlan, Error> {
+        match self.start(options, true, observer)? {
+            Done::Planned(plan) => Ok(plan),
+            Done::Ran(_) => unreachable!("a run that is only planned should not end in a summary"),
+        }
+    }
+
+    fn start(
+        &self,
+        options: &RunOptions,
+        only_plan: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, Error> {
+        let several = options.ranks.iter().any(|&ranks| ranks != 1) || options.gpus > 1;
+        if options.world.is_some() || several {
+            return Err(Error::input("two-phase flow has no ranks")
+                .hint("leave --ranks and --gpus out, and start one process"));
+        }
+        if let DeviceChoice::Cuda(_) = options.device.unwrap_or_default().0 {
+            return Err(Error::input("two-phase flow runs on the CPU alone")
+                .hint("use `--device cpu`, or leave it out"));
+        }
+        let named = |error: Error| error.within(&self.name());
+        let work = || match self.dimensions().map_err(named)? {
+            2 => self.in_dimension::<2>(options, only_plan, observer),
+            _ => self.in_dimension::<3>(options, only_plan, observer),
+        };
+        pool::install(options.threads, work)
+    }
+
+    fn in_dimension<const D: usize>(
+        &self,
+        options: &RunOptions,
+        only_plan: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Done, Error>
+    where
+        Facet<D>: Exact<D>,
+        Host: AdaptKernels<D>,
+    {
+        let named = |error: Error| error.within(&self.name());
+        let setting = self.setting::<D>().map_err(named)?;
+        let units = units_of(setting.mesh.frame.dx, setting.dt)?;
+        let text = self.to_toml()?;
+        let run = RunSetting::new(&text, &self.run, &self.output, &setting.mesh, units.clone());
+        let mut run = run.map_err(named)?;
+        run.file.clone_from(&self.file);
+        let steps = options.steps.unwrap_or_else(|| run.until.most());
+        let plan = plan(&setting, steps);
+        if only_plan || observer.wants_summary() {
+            observer.summary(&plan.text)?;
+            if only_plan {
+                return Ok(Done::Planned(plan));
+            }
+        }
+        let TwoPhaseSetting {
+            mesh,
+            flow_mesh,
+            params,
+            liquid,
+            dt,
+            ..
+        } = setting;
+        let is_opening = |face: &BoxFace<D>| !matches!(face, BoxFace::Slip | BoxFace::NoSlip);
+        let is_closed = !params.faces.iter().flatten().any(is_opening);
+        let flow =
+            TwoPhaseFlow::new(flow_mesh, params, &liquid).map_err(|error| named(error.into()))?;
+        let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
+        let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed);
+        cutlink_flow::run(&mut flow, run, options, observer).map(Done::Ran)
+    }
+}
+
+/// Values are in SI units; what is derived on the mesh is by its root cells.
+fn units_of(dx: f64, dt: f64) -> Result<FieldUnits, Error> {
+    let name =
+        FieldName::new("alpha").ok_or_else(|| Error::input("alpha is no name of a field"))?;
+    let one = |unit: &str| FieldUnit::new(1.0, unit);
+    Ok(FieldUnits {
+        time: FieldUnit::new(dt, "s"),
+        velocity: one("m/s"),
+        pressure: one("Pa"),
+        density: one("kg/m^3"),
+        vorticity: FieldUnit::new(1.0 / dx, "1/s"),
+        q: FieldUnit::new(1.0 / (dx * dx), "1/s^2"),
+        scalars: vec![(name, one("1"))],
+    })
+}
+
+/// The forecast.
+fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
+    let TwoPhaseSetting {
+        mesh,
+        params,
+        dt,
+        cells,
+        bytes,
+        ..
+    } = setting;
+    let levels = mesh.forest.levels.len();
+    let h = mesh.frame.dx / f64::from(1u32 << (levels - 1));
+    let time = steps as f64 * dt;
+    let [liquid, gas] = params.phases.density;
+    let device = DeviceReport::cpu();
+    let text = format!(
+        "device  {}\ntwo-phase flow in {D}D, densities {liquid} and {gas} kg/m³\n{cells} cells on {levels} level{}, {:.1} MB; \
+         the finest are {h:.4e} m wide\n{steps} steps of {dt:.4e} s: {time:.6} s; each is divided where the Courant number, \
+         capillary waves or gravity ask for it\n",
+        device.text(),
+        if levels == 1 { "" } else { "s" },
+        *bytes as f64 / 1e6,
+    );
+    let json = json!({
+        "schema": cutlink_common::JSON_SCHEMA,
+        "cutlink": env!("CARGO_PKG_VERSION"),
+        "command": "solve",
+        "kind": "two-phase",
+        "device": device,
+        "cells": cells,
+        "levels": levels,
+        "bytes": { "flow": bytes },
+        "steps": steps,
+        "dt": dt,
+        "time": time,
+    });
+    RunPlan::new(text, json)
+}

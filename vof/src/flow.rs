@@ -1,0 +1,462 @@
+//! A two-phase flow: its state, and a step.
+
+use crate::forces::accelerate;
+use crate::mesh::FlowMesh;
+use crate::params::FlowParams;
+use crate::project::{self, ProjectWork};
+use crate::sweep::{self, Moved, SweepWork, larger};
+use crate::viscous::{self, ViscousWork};
+use crate::{Shape, TwoPhaseError, shape};
+use cutlink_amr::dims;
+use cutlink_device::memory;
+use cutlink_elliptic::faces;
+use rayon::prelude::*;
+use std::f64::consts::PI;
+
+/// How far fractions may leave 0 to 1.
+const BOUND: f64 = 1e-3;
+
+/// Arrays of the state.
+#[derive(Debug, Clone)]
+pub(crate) struct Fields<const D: usize> {
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) velocity: [Vec<f64>; D],
+    pub(crate) pressure: Vec<f64>,
+    /// Velocities through faces.
+    pub(crate) flux: Vec<f64>,
+    /// Accelerations of cells in the last step by pressure, tension and weight; empty without viscosity.
+    pub(crate) pull: Vec<Vec<f64>>,
+}
+
+/// A state to go on from: the arrays one after another, and the clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TwoPhaseState {
+    /// Fractions, velocity components, pressure, velocities through faces, accelerations where there is viscosity.
+    pub values: Vec<f64>,
+    /// Simulated time, s.
+    pub time: f64,
+    /// Steps done.
+    pub steps: u64,
+}
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepDone {
+    /// Its length, s.
+    pub dt: f64,
+    /// Its largest Courant number.
+    pub courant: f64,
+    /// Iterations of the pressure.
+    pub pressure_iterations: usize,
+    /// Most iterations of a component's viscosity.
+    pub viscous_iterations: usize,
+    /// The largest divergence of a cell that is left, times the step.
+    pub divergence: f64,
+    /// Cells whose curvature is from heights, and from a fit where heights are missing.
+    pub curvatures: [usize; 2],
+}
+
+/// A two-phase flow on a mesh.
+///
+/// Memory in bytes a cell: 16 + 8 D for cells, 10 D for face velocities, and in a step about 48 + 60 D.
+#[derive(Debug)]
+pub struct TwoPhaseFlow<const D: usize> {
+    pub(crate) mesh: FlowMesh<D>,
+    pub(crate) params: FlowParams<D>,
+    pub(crate) fields: Fields<D>,
+    time: f64,
+    steps: u64,
+    sweeps: SweepWork,
+    projection: ProjectWork<D>,
+    viscosity: ViscousWork<D>,
+}
+
+impl<const D: usize> TwoPhaseFlow<D> {
+    /// A flow at rest, with liquid in shapes.
+    ///
+    /// # Errors
+    /// Parameters out of their range, a liquid outside of the box, an interface on a coarse level, memory.
+    pub fn new(
+        mesh: FlowMesh<D>,
+        params: FlowParams<D>,
+        liquid: &[Shape<D>],
+    ) -> Result<Self, TwoPhaseError> {
+        params.check()?;
+        let [low, high] = mesh.corners();
+        for shape in liquid {
+            let [from, to] = shape.corners();
+            let outside = (0..D).find(|&a| !(from[a] < high[a] && to[a] > low[a]));
+            let at = outside.map_or(0.0, |a| from[a]);
+            let sound = shape.is_sound() && outside.is_none();
+            crate::check(
+                "the start of a liquid",
+                at,
+                sound,
+                "in the box, with positive lengths",
+            )?;
+        }
+        let viscosity = params.phases.viscosity;
+        let both = (viscosity[0] > 0.0) == (viscosity[1] > 0.0);
+        crate::check(
+            "the smaller viscosity",
+            viscosity[0].min(viscosity[1]),
+            both,
+            "positive, or both are zero",
+        )?;
+        let mut alpha = array(mesh.blocks.cells())?;
+        let cells = dims::cells(D);
+        alpha
+            .par_chunks_mut(cells)
+            .enumerate()
+            .for_each(|(block, out)| {
+                if mesh.blocks.is_leaf(block) {
+                    let h = mesh.width_of(block);
+                    let corner = mesh.centre(block, 0).map(|x| x - 0.5 * h);
+                    shape::fractions(liquid, corner, h, out);
+                    for (cell, c) in out.iter_mut().enumerate() {
+                        if mesh.is_solid(block, cell) {
+                            *c = 0.0;
+                        }
+                    }
+                }
+            });
+        let mut velocity = [(); D].map(|()| Vec::new());
+        for u in &mut velocity {
+            *u = array(mesh.blocks.cells())?;
+        }
+        let mut pull = Vec::new();
+        if viscosity[0] > 0.0 {
+            for _ in 0..D {
+                pull.push(array(mesh.blocks.cells())?);
+            }
+        }
+        let fields = Fields {
+            pressure: array(mesh.blocks.cells())?,
+            flux: array(mesh.blocks.len() * faces::per_block(D))?,
+            alpha,
+            velocity,
+            pull,
+        };
+        let mut flow = Self {
+            mesh,
+            params,
+            fields,
+            time: 0.0,
+            steps: 0,
+            sweeps: SweepWork::default(),
+            projection: ProjectWork::default(),
+            viscosity: ViscousWork::default(),
+        };
+        flow.mesh.restrict(&mut flow.fields.alpha);
+        flow.projection.acceleration = array(flow.fields.flux.len())?;
+        // The interface's level is checked before the first step.
+        crate::interface::Planes::new(&flow.mesh, &flow.fields.alpha)?;
+        Ok(flow)
+    }
+
+    /// Sets the cells' velocities, and makes those of faces from them, free of divergence.
+    ///
+    /// # Errors
+    /// Where the projection fails.
+    pub fn set_velocity(
+        &mut self,
+        of: impl Fn([f64; D]) -> [f64; D] + Sync,
+    ) -> Result<(), TwoPhaseError> {
+        let (mesh, cells) = (&self.mesh, dims::cells(D));
+        for (axis, u) in self.fields.velocity.iter_mut().enumerate() {
+            u.par_chunks_mut(cells).enumerate().for_each(|(block, u)| {
+                for (cell, u) in u.iter_mut().enumerate() {
+                    let fluid = mesh.blocks.is_leaf(block) && !mesh.is_solid(block, cell);
+                    *u = if fluid {
+                        of(mesh.centre(block, cell))[axis]
+                    } else {
+                        0.0
+                    };
+                }
+            });
+        }
+        self.projection.acceleration.fill(0.0);
+        project::to_faces(
+            &self.mesh,
+            &self.params,
+            &mut self.fields,
+            &self.projection.acceleration,
+            1.0,
+        );
+        project::project(
+            &self.mesh,
+            &self.params,
+            &mut self.fields,
+            &mut self.projection,
+            1.0,
+        )?;
+        self.fields.pressure.fill(0.0);
+        self.mesh.restrict_all(&mut self.fields);
+        Ok(())
+    }
+
+    /// The longest step that Courant, capillary waves, gravity and the parameters allow, s.
+    pub fn allowed_step(&self) -> f64 {
+        let h = self.mesh.width(self.mesh.blocks.finest());
+        let phases = &self.params.phases;
+        let mut dt = self.params.longest_step;
+        let fastest = sweep::courant(&self.mesh, &self.fields.flux, 1.0);
+        if fastest > 0.0 {
+            dt = dt.min(self.params.courant / fastest);
+        }
+        if phases.surface_tension > 0.0 {
+            // Brackbill, Kothe, Zemach 1992: the shortest capillary wave.
+            let sum = phases.density[0] + phases.density[1];
+            dt = dt.min((sum * h.powi(3) / (4.0 * PI * phases.surface_tension)).sqrt());
+        }
+        let g = self
+            .params
+            .gravity
+            .iter()
+            .map(|g| g * g)
+            .sum::<f64>()
+            .sqrt();
+        if g > 0.0 {
+            dt = dt.min((2.0 * self.params.courant * h / g).sqrt());
+        }
+        dt
+    }
+
+    /// One step, of the allowed length or less.
+    ///
+    /// # Errors
+    /// NaN or an unbounded fraction with the place, an interface on a coarse level, a projection that fails.
+    pub fn step(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
+        let dt = self.allowed_step().min(at_most);
+        crate::check(
+            "the step",
+            dt,
+            dt > 0.0,
+            "positive: the velocity is not finite",
+        )?;
+        let courant = sweep::courant(&self.mesh, &self.fields.flux, dt);
+        let (mesh, params, fields) = (&self.mesh, &self.params, &mut self.fields);
+        let moved = Moved {
+            alpha: &mut fields.alpha,
+            velocity: Some(&mut fields.velocity),
+        };
+        let first = (self.steps % D as u64) as usize;
+        sweep::step(
+            mesh,
+            params,
+            moved,
+            &fields.flux,
+            (dt, first),
+            &mut self.sweeps,
+        )?;
+        let viscous_iterations = viscous::advance(mesh, params, fields, &mut self.viscosity, dt)?;
+        let acceleration = &mut self.projection.acceleration;
+        let found = accelerate(mesh, params, fields, acceleration);
+        project::to_faces(mesh, params, fields, acceleration, dt);
+        let solved = project::project(mesh, params, fields, &mut self.projection, dt)?;
+        mesh.restrict_all(fields);
+        self.time += dt;
+        self.steps += 1;
+        self.check()?;
+        Ok(StepDone {
+            dt,
+            courant,
+            pressure_iterations: solved.iterations,
+            viscous_iterations,
+            divergence: dt * self.divergence(),
+            curvatures: [found.by_heights, found.by_fit],
+        })
+    }
+
+    /// The largest divergence of a cell, 1/s.
+    pub fn divergence(&self) -> f64 {
+        let (cells, per) = (dims::cells(D), faces::per_block(D));
+        let of_block = |block: usize| {
+            let of = |cell: usize| {
+                let each = |axis: usize| {
+                    let face = block * per + faces::lower(D, axis, cell);
+                    self.fields.flux[face + faces::stride(axis)] - self.fields.flux[face]
+                };
+                (0..D).map(each).sum::<f64>().abs() / self.mesh.width_of(block)
+            };
+            (0..cells).map(of).fold(0.0, larger)
+        };
+        let leaf = |b: &usize| self.mesh.blocks.is_leaf(*b);
+        let blocks = (0..self.mesh.blocks.len()).into_par_iter();
+        blocks.filter(leaf).map(of_block).reduce(|| 0.0, larger)
+    }
+
+    /// # Errors
+    /// The first cell whose values are not finite, or whose fraction is not in 0 to 1.
+    pub fn check(&self) -> Result<(), TwoPhaseError> {
+        let (cells, fields) = (dims::cells(D), &self.fields);
+        let is_bad = |own: usize| {
+            let c = fields.alpha[own];
+            let u = fields.velocity.iter().all(|u| u[own].is_finite());
+            !((-BOUND..=1.0 + BOUND).contains(&c) && u && fields.pressure[own].is_finite())
+        };
+        let bad = |block: &usize| {
+            self.mesh.blocks.is_leaf(*block) && (0..cells).any(|cell| is_bad(block * cells + cell))
+        };
+        let Some(block) = (0..self.mesh.blocks.len()).into_par_iter().find_first(bad) else {
+            return Ok(());
+        };
+        let cell = (0..cells)
+            .find(|&cell| is_bad(block * cells + cell))
+            .unwrap_or(0);
+        let (own, time) = (block * cells + cell, self.time);
+        let at = self.mesh.centre(block, cell).to_vec();
+        let c = fields.alpha[own];
+        if c.is_finite() && !(-BOUND..=1.0 + BOUND).contains(&c) {
+            return Err(TwoPhaseError::Unbounded { value: c, at, time });
+        }
+        let moves = fields.velocity.iter().all(|u| u[own].is_finite());
+        let what = match (c.is_finite(), moves) {
+            (false, _) => "volume fraction",
+            (true, false) => "velocity",
+            (true, true) => "pressure",
+        };
+        Err(TwoPhaseError::NotFinite { what, at, time })
+    }
+
+    /// Moves the volume alone, by the velocities through faces that are set.
+    ///
+    /// # Errors
+    /// An interface on a coarse level.
+    pub fn advect(&mut self, dt: f64) -> Result<(), TwoPhaseError> {
+        let moved = Moved {
+            alpha: &mut self.fields.alpha,
+            velocity: None,
+        };
+        let first = (self.steps % D as u64) as usize;
+        sweep::step(
+            &self.mesh,
+            &self.params,
+            moved,
+            &self.fields.flux,
+            (dt, first),
+            &mut self.sweeps,
+        )?;
+        self.mesh.restrict(&mut self.fields.alpha);
+        self.time += dt;
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// Sets the velocities through faces, by the face's centre and axis.
+    pub fn set_flux(&mut self, of: impl Fn([f64; D], usize, f64) -> f64 + Sync) {
+        let (mesh, params) = (&self.mesh, &self.params);
+        mesh.fill_faces(&mut self.fields.flux, |block, cell, side| {
+            match mesh.face(params, block, cell, side) {
+                crate::forces::Face::Closed => 0.0,
+                _ => of(
+                    mesh.face_centre(block, cell, side),
+                    side / 2,
+                    mesh.width_of(block),
+                ),
+            }
+        });
+        mesh.mean_faces(&mut self.fields.flux);
+    }
+
+    /// The mesh.
+    pub fn mesh(&self) -> &FlowMesh<D> {
+        &self.mesh
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &FlowParams<D> {
+        &self.params
+    }
+
+    /// Volume fractions of the liquid.
+    pub fn alpha(&self) -> &[f64] {
+        &self.fields.alpha
+    }
+
+    /// Velocities of cells by component, m/s.
+    pub fn velocity(&self) -> &[Vec<f64>; D] {
+        &self.fields.velocity
+    }
+
+    /// Pressure less the weight `ρ g·x`, Pa.
+    pub fn pressure(&self) -> &[f64] {
+        &self.fields.pressure
+    }
+
+    /// Curvature of cells at the interface, 1/m; NaN elsewhere. And how many are from heights, and from fits.
+    pub fn curvature(&self) -> (Vec<f64>, [usize; 2]) {
+        let found = crate::interface::curvature(&self.mesh, &self.fields.alpha);
+        (found.of, [found.by_heights, found.by_fit])
+    }
+
+    /// Simulated time, s.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps done.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// All that is needed to go on, to the bit.
+    pub fn save(&self) -> TwoPhaseState {
+        let fields = &self.fields;
+        let mut values = fields.alpha.clone();
+        fields.velocity.iter().for_each(|u| values.extend(u));
+        values.extend(&fields.pressure);
+        values.extend(&fields.flux);
+        fields.pull.iter().for_each(|pull| values.extend(pull));
+        TwoPhaseState {
+            values,
+            time: self.time,
+            steps: self.steps,
+        }
+    }
+
+    /// Goes on from a saved state of the same mesh and parameters.
+    ///
+    /// # Errors
+    /// Where it has another number of values.
+    pub fn restore(&mut self, state: &TwoPhaseState) -> Result<(), TwoPhaseError> {
+        let fields = &mut self.fields;
+        let n = fields.alpha.len();
+        let expected = (D + 2 + fields.pull.len()) * n + fields.flux.len();
+        let found = state.values.len();
+        if expected != found {
+            return Err(TwoPhaseError::Saved { found, expected });
+        }
+        let (alpha, rest) = state.values.split_at(n);
+        fields.alpha.copy_from_slice(alpha);
+        let (velocity, rest) = rest.split_at(D * n);
+        for (u, saved) in fields.velocity.iter_mut().zip(velocity.chunks(n)) {
+            u.copy_from_slice(saved);
+        }
+        let (pressure, rest) = rest.split_at(n);
+        fields.pressure.copy_from_slice(pressure);
+        let (flux, pull) = rest.split_at(fields.flux.len());
+        for (pull, saved) in fields.pull.iter_mut().zip(pull.chunks(n)) {
+            pull.copy_from_slice(saved);
+        }
+        fields.flux.copy_from_slice(flux);
+        (self.time, self.steps) = (state.time, state.steps);
+        Ok(())
+    }
+}
+
+impl<const D: usize> FlowMesh<D> {
+    fn restrict_all(&self, fields: &mut Fields<D>) {
+        self.restrict(&mut fields.alpha);
+        self.restrict(&mut fields.pressure);
+        for u in &mut fields.velocity {
+            self.restrict(u);
+        }
+    }
+}
+
+fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
+    let mut values = Vec::new();
+    memory::grow("the fields of a two-phase flow", &mut values, len, 0.0)?;
+    Ok(values)
+}

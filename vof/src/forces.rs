@@ -1,0 +1,154 @@
+//! Faces between cells, and accelerations of faces by surface tension and weight.
+
+use crate::flow::Fields;
+use crate::interface::{Curvature, curvature};
+use crate::mesh::FlowMesh;
+use crate::params::{BoxFace, FlowParams};
+use crate::velocity::next;
+use cutlink_amr::dims;
+use cutlink_elliptic::faces;
+use rayon::prelude::*;
+
+/// A face of a leaf's cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Face<const D: usize> {
+    /// A wall of the box, a solid cell, or a periodic box of one cell.
+    Closed,
+    /// Between two cells, as numbers in arrays, in the order of the axis: their widths, the area of the face.
+    Inner { cells: [usize; 2], widths: [f64; 2] },
+    /// An opening of the box, and the cell inside.
+    Opening { cell: usize, face: BoxFace<D> },
+}
+
+impl<const D: usize> FlowMesh<D> {
+    /// What a face of a leaf is. Towards finer blocks: as if they were of the same level.
+    #[inline]
+    pub(crate) fn face(
+        &self,
+        params: &FlowParams<D>,
+        block: usize,
+        cell: usize,
+        side: usize,
+    ) -> Face<D> {
+        let count = dims::cells(D);
+        if self.is_solid(block, cell) {
+            return Face::Closed;
+        }
+        let own = block * count + cell;
+        match next(self, block, cell, side) {
+            None => match params.face(side) {
+                BoxFace::Slip | BoxFace::NoSlip => Face::Closed,
+                face => Face::Opening { cell: own, face },
+            },
+            Some((b, c)) if self.is_solid(b, c) => Face::Closed,
+            Some((b, c)) => {
+                let other = (b * count + c, self.width_of(b));
+                let this = (own, self.width_of(block));
+                let [low, high] = if side % 2 == 0 {
+                    [other, this]
+                } else {
+                    [this, other]
+                };
+                Face::Inner {
+                    cells: [low.0, high.0],
+                    widths: [low.1, high.1],
+                }
+            }
+        }
+    }
+
+    /// The coordinate of a face along its axis, and of its centre along others, m.
+    #[inline]
+    pub(crate) fn face_centre(&self, block: usize, cell: usize, side: usize) -> [f64; D] {
+        let mut at = self.centre(block, cell);
+        let half = 0.5 * self.width_of(block);
+        at[side / 2] += if side % 2 == 0 { -half } else { half };
+        at
+    }
+
+    /// Values of all faces of leaves, by block, cell and side; refined blocks stay as they are.
+    pub(crate) fn fill_faces(
+        &self,
+        out: &mut [f64],
+        of: impl Fn(usize, usize, usize) -> f64 + Sync,
+    ) {
+        let per = faces::per_block(D);
+        out.par_chunks_mut(per)
+            .enumerate()
+            .for_each(|(block, out)| {
+                if !self.blocks.is_leaf(block) {
+                    return;
+                }
+                for cell in 0..dims::cells(D) {
+                    let at = dims::unravel::<D>(cell, 4);
+                    for axis in 0..D {
+                        for upper in 0..=usize::from(at[axis] == 3) {
+                            let side = 2 * axis + upper;
+                            out[faces::of_side(D, side, cell)] = of(block, cell, side);
+                        }
+                    }
+                }
+            });
+    }
+
+    /// Faces of leaves beside finer ones, and of refined blocks: the means of the fine faces.
+    pub(crate) fn mean_faces(&self, values: &mut [f64]) {
+        let share = 1.0 / (dims::children(D) / 2) as f64;
+        faces::restrict(&self.blocks, values, [share; 2]);
+    }
+}
+
+/// Curvature at a face: the mean of both cells', where both have one.
+fn at_face(curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
+    let (ka, kb) = (curvature[a], curvature[b]);
+    match (ka.is_nan(), kb.is_nan()) {
+        (false, false) => 0.5 * (ka + kb),
+        (false, true) => ka,
+        (true, false) => kb,
+        (true, true) => 0.0,
+    }
+}
+
+/// Accelerations of faces by surface tension and by the weight that jumps at the interface, m/s², towards the upper end
+/// of the axis, as differences of the cells' fractions and densities: the same that the pressure's are, so that a drop of
+/// constant curvature and a level surface are at rest to rounding (François et al. 2006).
+pub(crate) fn accelerate<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    fields: &Fields<D>,
+    out: &mut [f64],
+) -> Curvature {
+    let phases = &params.phases;
+    let sigma = phases.surface_tension;
+    let mut found = Curvature {
+        of: Vec::new(),
+        by_heights: 0,
+        by_fit: 0,
+    };
+    if sigma > 0.0 && params.fixed_curvature.is_none() {
+        found = curvature(mesh, &fields.alpha);
+    }
+    let alpha = &fields.alpha;
+    mesh.fill_faces(out, |block, cell, side| {
+        let Face::Inner { cells, widths } = mesh.face(params, block, cell, side) else {
+            return 0.0;
+        };
+        let [ca, cb] = cells.map(|c| alpha[c]);
+        if ca == cb {
+            return 0.0;
+        }
+        let [ra, rb] = [ca, cb].map(|c| phases.rho(c));
+        let mut force = 0.0;
+        if sigma > 0.0 {
+            let k = params
+                .fixed_curvature
+                .unwrap_or_else(|| at_face(&found.of, cells));
+            force += sigma * k * (cb - ca);
+        }
+        let at = mesh.face_centre(block, cell, side);
+        let head: f64 = (0..D).map(|a| params.gravity[a] * at[a]).sum();
+        force -= head * (rb - ra);
+        force * 2.0 / (ra + rb) / (0.5 * (widths[0] + widths[1]))
+    });
+    found
+}

@@ -1,0 +1,257 @@
+//! What is known of the interface: planes in mixed cells, and curvature.
+
+use crate::mesh::{FlowMesh, Tile, in_tile};
+use crate::{TwoPhaseError, heights, normal, plane};
+use cutlink_amr::dims;
+use cutlink_elliptic::Beside;
+use rayon::prelude::*;
+
+/// Fractions closer than this to 0 and 1 are pure: no plane.
+pub(crate) const PURE: f64 = 1e-12;
+
+/// Fractions closer than this to 0 and 1 do not make an interface of a coarse cell, and have no curvature.
+const TRACE: f64 = 1e-9;
+
+const NOWHERE: u32 = u32::MAX;
+
+/// A cell's plane: its normal, and the constant of [`plane`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellPlane<const D: usize> {
+    pub(crate) n: [f64; D],
+    pub(crate) constant: f64,
+}
+
+/// Planes of the mixed cells, in blocks of the finest level that have some.
+#[derive(Debug, Default)]
+pub(crate) struct Planes<const D: usize> {
+    place: Vec<u32>,
+    planes: Vec<Vec<CellPlane<D>>>,
+}
+
+pub(crate) fn is_mixed(c: f64) -> bool {
+    c > PURE && c < 1.0 - PURE
+}
+
+impl<const D: usize> Planes<D> {
+    /// Reconstructs the interface.
+    ///
+    /// # Errors
+    /// Where a mixed cell is not on the finest level.
+    pub(crate) fn new(mesh: &FlowMesh<D>, alpha: &[f64]) -> Result<Self, TwoPhaseError> {
+        let cells = dims::cells(D);
+        check_level(mesh, alpha)?;
+        let finest = mesh.blocks.range(mesh.blocks.finest());
+        let of = |block: usize| &alpha[block * cells..(block + 1) * cells];
+        let mixed: Vec<usize> = finest
+            .filter(|&b| of(b).iter().any(|&c| is_mixed(c)))
+            .collect();
+        let planes: Vec<Vec<CellPlane<D>>> = mixed
+            .par_iter()
+            .map_init(Vec::new, |tile: &mut Tile, &block| {
+                mesh.tile(alpha, block, tile);
+                let plane_of = |cell: usize| {
+                    let at = in_tile::<D>(cell);
+                    if !is_mixed(tile[at]) {
+                        return CellPlane {
+                            n: [0.0; D],
+                            constant: 0.0,
+                        };
+                    }
+                    let n = normal::normal::<D>(tile, at);
+                    let constant = plane::constant(n, tile[at]);
+                    CellPlane { n, constant }
+                };
+                (0..cells).map(plane_of).collect()
+            })
+            .collect();
+        let mut place = vec![NOWHERE; mesh.blocks.len()];
+        for (i, &block) in mixed.iter().enumerate() {
+            place[block] = i as u32;
+        }
+        Ok(Self { place, planes })
+    }
+
+    /// The plane of a mixed cell.
+    pub(crate) fn get(&self, block: usize, cell: usize) -> Option<CellPlane<D>> {
+        let place = self.place[block];
+        (place != NOWHERE).then(|| self.planes[place as usize][cell])
+    }
+
+    /// The part that is liquid of what leaves a cell in a step through a side: `courant` is its width in cells.
+    pub(crate) fn leaving(
+        &self,
+        c: f64,
+        block: usize,
+        cell: usize,
+        side: usize,
+        courant: f64,
+    ) -> f64 {
+        if !is_mixed(c) {
+            return if c > 0.5 { 1.0 } else { 0.0 };
+        }
+        let Some(CellPlane { n, constant }) = self.get(block, cell) else {
+            return c;
+        };
+        let (from, to) = if side % 2 == 1 {
+            (1.0 - courant, 1.0)
+        } else {
+            (0.0, courant)
+        };
+        plane::slab(n, constant, side / 2, from, to)
+    }
+}
+
+/// The interface is on the finest level.
+fn check_level<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Result<(), TwoPhaseError> {
+    let cells = dims::cells(D);
+    let finest = mesh.blocks.finest();
+    let coarse = 0..mesh.blocks.range(finest).start;
+    let is_trace = |c: f64| c > TRACE && c < 1.0 - TRACE;
+    let found = coarse.into_par_iter().find_first(|&block| {
+        mesh.blocks.is_leaf(block)
+            && alpha[block * cells..(block + 1) * cells]
+                .iter()
+                .any(|&c| is_trace(c))
+    });
+    found.map_or(Ok(()), |block| {
+        let cell = (0..cells)
+            .find(|&cell| is_trace(alpha[block * cells + cell]))
+            .unwrap_or(0);
+        Err(TwoPhaseError::CoarseInterface {
+            level: mesh.blocks.level(block),
+            finest,
+            at: mesh.centre(block, cell).to_vec(),
+        })
+    })
+}
+
+/// What is in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gas,
+    Liquid,
+    Both,
+}
+
+impl Kind {
+    fn of(alpha: &[f64]) -> Self {
+        if alpha.iter().all(|&c| c >= 1.0 - TRACE) {
+            Self::Liquid
+        } else if alpha.iter().all(|&c| c <= TRACE) {
+            Self::Gas
+        } else {
+            Self::Both
+        }
+    }
+}
+
+/// Curvature by cell, 1/m; NaN where there is none. And how many cells have one from heights, and from a fit.
+#[derive(Debug)]
+pub(crate) struct Curvature {
+    pub(crate) of: Vec<f64>,
+    pub(crate) by_heights: usize,
+    pub(crate) by_fit: usize,
+}
+
+/// Curvature of cells at the interface of the finest level: mixed ones, and pure ones beside one of the other kind.
+pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Curvature {
+    let cells = dims::cells(D);
+    let level = mesh.blocks.finest();
+    let (finest, h) = (mesh.blocks.range(level), mesh.width(level));
+    let first = finest.start;
+    // First pass: heights, and positions for the fits.
+    let each = |tile: &mut Tile, block: usize| {
+        mesh.tile(alpha, block, tile);
+        let is_at = |cell: usize| {
+            let at = in_tile::<D>(cell);
+            let c = tile[at];
+            let other = |a: usize| {
+                let step = crate::mesh::STEP[a];
+                (tile[at - step] > 0.5) != (c > 0.5) || (tile[at + step] > 0.5) != (c > 0.5)
+            };
+            (c > TRACE && c < 1.0 - TRACE) || (0..D).any(other)
+        };
+        let found = |cell: usize| {
+            let at = in_tile::<D>(cell);
+            let n = normal::normal::<D>(tile, at);
+            let position = heights::positions(tile, at, n);
+            let along = normal::coarse::<D>(tile, at);
+            (cell, n, heights::curvature(tile, at, along), position)
+        };
+        (0..cells)
+            .filter(|&cell| is_at(cell))
+            .map(found)
+            .collect::<Vec<_>>()
+    };
+    let kinds: Vec<Kind> = (0..mesh.blocks.len())
+        .into_par_iter()
+        .map(|block| Kind::of(&alpha[block * cells..(block + 1) * cells]))
+        .collect();
+    let each = |tile: &mut Tile, block: usize| {
+        let beside = |side| match mesh.blocks.beside(block, side) {
+            Beside::Same(other) | Beside::Coarser(other) => kinds[other],
+            Beside::Outside => kinds[block],
+        };
+        let own = kinds[block];
+        if own != Kind::Both && (0..2 * D).all(|side| beside(side) == own) {
+            return Vec::new();
+        }
+        each(tile, block)
+    };
+    let passes: Vec<Vec<_>> = finest.into_par_iter().map_init(Vec::new, each).collect();
+    let lookup = |block: usize, cell: usize| {
+        let list = block.checked_sub(first).and_then(|b| passes.get(b))?;
+        list.iter().find(|found| found.0 == cell)
+    };
+    // Second pass: fits where heights are missing.
+    let fit = |block: usize, cell: usize, n: [f64; D]| {
+        let at: [i32; D] = dims::unravel(cell, 4);
+        let mut points = Vec::new();
+        for k in 0..5usize.pow(D as u32) {
+            let step = dims::unravel::<D>(k, 5).map(|c| c - 2);
+            let to = std::array::from_fn(|a| at[a] + step[a]);
+            let (other, there) = mesh.cell_at(block, to);
+            let Some(&(_, m, _, heights)) = lookup(other, there) else {
+                continue;
+            };
+            if (0..D).map(|a| n[a] * m[a]).sum::<f64>() <= 0.0 {
+                continue;
+            }
+            for (axis, height) in heights.into_iter().enumerate().filter(|h| !h.1.is_nan()) {
+                let mut point = step.map(f64::from);
+                point[axis] += height;
+                let apart =
+                    |p: &[f64; D]| (0..D).map(|a| (p[a] - point[a]).abs()).sum::<f64>() > 0.1;
+                if points.iter().all(apart) {
+                    points.push(point);
+                }
+            }
+        }
+        heights::fitted(&points, n).map(|k| k.clamp(-1.0, 1.0))
+    };
+    let second = |(i, list): (usize, &Vec<(usize, [f64; D], Option<f64>, _)>)| {
+        let of = |found: &(usize, [f64; D], Option<f64>, _)| {
+            let (cell, n, by_heights, _) = *found;
+            let value = by_heights.or_else(|| fit(first + i, cell, n));
+            (cell, value, by_heights.is_some())
+        };
+        list.iter().map(of).collect::<Vec<_>>()
+    };
+    let values: Vec<Vec<(usize, Option<f64>, bool)>> =
+        passes.par_iter().enumerate().map(second).collect();
+    let mut result = Curvature {
+        of: vec![f64::NAN; alpha.len()],
+        by_heights: 0,
+        by_fit: 0,
+    };
+    for (i, list) in values.iter().enumerate() {
+        for &(cell, value, by_heights) in list {
+            if let Some(value) = value {
+                result.of[(first + i) * cells + cell] = value / h;
+                result.by_heights += usize::from(by_heights);
+                result.by_fit += usize::from(!by_heights);
+            }
+        }
+    }
+    result
+}

@@ -1,0 +1,54 @@
+//! Two-phase flow of incompressible fluids with a sharp interface, on the leaves of a forest.
+//!
+//! | quantity | layout | unit |
+//! |---|---|---|
+//! | volume fraction of the liquid, velocity, pressure | `[block][4^D]`, cells x fastest | 1, m/s, Pa |
+//! | velocity through faces | [`faces`](cutlink_elliptic::faces): each block has all faces of its cells | m/s |
+//! | pressure | less the weight `ρ g·x` of the cell's own fluid | Pa |
+//!
+//! A step: volume and momentum move by split geometric fluxes (`sweep`), viscosity is implicit, surface tension and
+//! weight act on faces ([`balance of forces`](TwoPhaseFlow::step)), and a projection makes the face velocities free of
+//! divergence. Interfaces are on the finest level, which is checked in each step. Bodies are solid cells.
+//!
+//! Results are the same bits for any number of threads. The crate runs on the CPU.
+
+mod error;
+mod flow;
+mod forces;
+mod heights;
+mod integrals;
+mod interface;
+mod mesh;
+mod normal;
+mod params;
+pub mod plane;
+mod project;
+pub mod shape;
+mod sweep;
+mod velocity;
+mod viscous;
+
+pub use error::TwoPhaseError;
+pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
+pub use integrals::PhaseIntegrals;
+pub use mesh::FlowMesh;
+pub use params::{BoxFace, FlowParams, Phases};
+pub use shape::Shape;
+
+/// # Errors
+/// A parameter that is not sound, or NaN.
+pub(crate) fn check(
+    what: &'static str,
+    value: f64,
+    is_sound: bool,
+    expected: &'static str,
+) -> Result<(), TwoPhaseError> {
+    if is_sound {
+        return Ok(());
+    }
+    Err(TwoPhaseError::Parameter {
+        what,
+        value,
+        expected,
+    })
+}

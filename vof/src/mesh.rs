@@ -1,0 +1,214 @@
+//! The mesh of a flow: blocks, lengths, solid cells, and cells around a cell.
+
+use crate::TwoPhaseError;
+use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
+use cutlink_elliptic::{Beside, Blocks};
+use std::sync::Arc;
+
+/// Cells around a block that a [`Tile`] has on each side.
+pub(crate) const MARGIN: usize = 4;
+
+/// Cells of a tile along an axis.
+pub(crate) const WIDE: usize = 4 + 2 * MARGIN;
+
+/// Steps of a tile along each axis.
+pub(crate) const STEP: [usize; 3] = [1, WIDE, WIDE * WIDE];
+
+/// A block's values and those of four cells around.
+pub(crate) type Tile = Vec<f64>;
+
+/// Blocks of a contiguous forest in space. Memory: 4 · 3^D + 8 bytes a block beside [`Blocks`].
+#[derive(Debug, Clone)]
+pub struct FlowMesh<const D: usize> {
+    pub(crate) blocks: Arc<Blocks<D>>,
+    /// By block and direction: the block there, of the same level or coarser; [`OUTSIDE`] beyond the box.
+    around: Vec<u32>,
+    /// By block: bits of solid cells.
+    solid: Vec<u64>,
+    origin: [f64; D],
+    /// Width of a cell of the root level, m.
+    root_width: f64,
+}
+
+impl<const D: usize> FlowMesh<D> {
+    /// The mesh of a forest whose box begins at `origin`, with root cells of a width, m. `solid` has a mask for each
+    /// block, or is empty.
+    ///
+    /// # Errors
+    /// Where ids are not contiguous, the width is not positive, or memory is short.
+    ///
+    /// # Panics
+    /// Where there is not one mask for each block.
+    pub fn new(
+        forest: &Forest<D>,
+        origin: [f64; D],
+        root_width: f64,
+        solid: Vec<u64>,
+    ) -> Result<Self, TwoPhaseError> {
+        crate::check(
+            "the width of a root cell",
+            root_width,
+            root_width > 0.0,
+            "positive",
+        )?;
+        let made = Blocks::new(forest);
+        let blocks = Arc::new(made.map_err(|source| TwoPhaseError::Elliptic {
+            what: "mesh",
+            source,
+        })?);
+        let count = dims::directions(D);
+        let mut around = cutlink_device::memory::with_capacity("neighbours", blocks.len() * count)?;
+        for id in 0..blocks.len() as u32 {
+            for direction in 0..count {
+                around.push(match forest.neighbor(id, direction) {
+                    NONE => forest.coarser_neighbor(id, direction),
+                    other => other,
+                });
+            }
+        }
+        let solid = if solid.is_empty() {
+            vec![0; blocks.len()]
+        } else {
+            solid
+        };
+        assert_eq!(solid.len(), blocks.len(), "a mask for each block");
+        Ok(Self {
+            blocks,
+            around,
+            solid,
+            origin,
+            root_width,
+        })
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &Blocks<D> {
+        &self.blocks
+    }
+
+    /// The width of a level's cells, m.
+    pub fn width(&self, level: usize) -> f64 {
+        self.root_width / f64::from(1u32 << level)
+    }
+
+    /// The width of a block's cells, m.
+    pub fn width_of(&self, block: usize) -> f64 {
+        self.width(self.blocks.level(block))
+    }
+
+    /// The volume of a block's cells, m^D.
+    pub fn volume_of(&self, block: usize) -> f64 {
+        self.width_of(block).powi(D as i32)
+    }
+
+    /// The centre of a cell, m.
+    pub fn centre(&self, block: usize, cell: usize) -> [f64; D] {
+        let (h, at, local) = (
+            self.width_of(block),
+            self.blocks.coord(block),
+            dims::unravel::<D>(cell, 4),
+        );
+        std::array::from_fn(|a| self.origin[a] + (f64::from(4 * at[a] + local[a]) + 0.5) * h)
+    }
+
+    /// Whether a cell is solid.
+    pub fn is_solid(&self, block: usize, cell: usize) -> bool {
+        self.solid[block] >> cell & 1 == 1
+    }
+
+    /// The lower and the upper corner of the box, m.
+    pub fn corners(&self) -> [[f64; D]; 2] {
+        let size = self
+            .blocks
+            .root()
+            .map(|n| f64::from(4 * n) * self.root_width);
+        [
+            self.origin,
+            std::array::from_fn(|a| self.origin[a] + size[a]),
+        ]
+    }
+
+    /// Fills a tile with a block's values and those around it: coarser leaves' where there is no block of its level;
+    /// mirrored at faces of the box. Refined blocks hold what the caller put there.
+    pub(crate) fn tile(&self, values: &[f64], block: usize, tile: &mut Tile) {
+        let cells = dims::cells(D);
+        tile.resize(WIDE.pow(D as u32), 0.0);
+        let count = dims::directions(D);
+        for direction in 0..count {
+            let step = dims::step::<D>(direction);
+            let other = self.around[block * count + direction];
+            let plain =
+                other != OUTSIDE && self.blocks.level(other as usize) == self.blocks.level(block);
+            let base: usize = (0..D).map(|a| 4 * (step[a] + 1) as usize * STEP[a]).sum();
+            for cell in 0..cells {
+                let local = dims::unravel::<D>(cell, 4);
+                let at: usize = (0..D).map(|a| local[a] as usize * STEP[a]).sum();
+                tile[base + at] = if plain {
+                    values[other as usize * cells + cell]
+                } else {
+                    let to = std::array::from_fn(|a| 4 * step[a] + local[a]);
+                    let (other, cell) = self.cell_at(block, to);
+                    values[other * cells + cell]
+                };
+            }
+        }
+    }
+
+    /// The block and cell at coordinates of -4 to 7 relative to a block: coarser where there is no finer one, mirrored
+    /// beyond the box.
+    pub(crate) fn cell_at(&self, block: usize, mut to: [i32; D]) -> (usize, usize) {
+        let step = |to: &[i32; D]| dims::direction::<D>(to.map(|c| c.div_euclid(4)));
+        let count = dims::directions(D);
+        let mut direction = step(&to);
+        if self.around[block * count + direction] == OUTSIDE {
+            for a in 0..D {
+                let side = if to[a] < 0 { 2 * a } else { 2 * a + 1 };
+                if !(0..4).contains(&to[a]) && self.blocks.beside(block, side) == Beside::Outside {
+                    to[a] = if to[a] < 0 { -1 - to[a] } else { 7 - to[a] };
+                }
+            }
+            direction = step(&to);
+        }
+        let other = self.around[block * count + direction] as usize;
+        let local = to.map(|c| c.rem_euclid(4));
+        if self.blocks.level(other) == self.blocks.level(block) {
+            return (other, dims::ravel(local, 4));
+        }
+        // The cell of the coarser leaf that covers the place.
+        let at = self.blocks.coord(block);
+        let up: [i32; D] = std::array::from_fn(|a| ((4 * at[a] + to[a]) >> 1).rem_euclid(4));
+        (other, dims::ravel(up, 4))
+    }
+
+    /// Means over children, from fine to coarse, of values of cells.
+    pub(crate) fn restrict(&self, values: &mut [f64]) {
+        let cells = dims::cells(D);
+        let share = 1.0 / dims::children(D) as f64;
+        for level in (0..self.blocks.finest()).rev() {
+            let range = self.blocks.range(level);
+            let (coarse, fine) = values.split_at_mut(range.end * cells);
+            for block in range.clone() {
+                let Some(child) = self.blocks.first_child(block) else {
+                    continue;
+                };
+                let out = &mut coarse[block * cells..(block + 1) * cells];
+                out.fill(0.0);
+                let children = &fine[(child - range.end) * cells..];
+                for k in 0..dims::children(D) {
+                    let half = dims::unravel::<D>(k, 2);
+                    for cell in 0..cells {
+                        let up = dims::ravel(dims::above(half, dims::unravel::<D>(cell, 4)), 4);
+                        out[up] += share * children[k * cells + cell];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The place in a tile of one of the block's cells.
+#[inline]
+pub(crate) fn in_tile<const D: usize>(cell: usize) -> usize {
+    let at = dims::unravel::<D>(cell, 4);
+    (0..D).map(|a| (at[a] as usize + MARGIN) * STEP[a]).sum()
+}

@@ -1,0 +1,153 @@
+//! What a flow is: its phases, forces, and what happens at the faces of the box.
+
+use crate::TwoPhaseError;
+
+/// Liquid first, gas second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Phases {
+    /// kg/m³.
+    pub density: [f64; 2],
+    /// Dynamic viscosity, Pa s.
+    pub viscosity: [f64; 2],
+    /// N/m.
+    pub surface_tension: f64,
+}
+
+impl Phases {
+    /// Density of a mixture, by the volume fraction of the liquid.
+    #[inline]
+    pub(crate) fn rho(&self, c: f64) -> f64 {
+        self.density[1] + (self.density[0] - self.density[1]) * c.clamp(0.0, 1.0)
+    }
+
+    /// Viscosity of a mixture: the harmonic mean.
+    #[inline]
+    pub(crate) fn mu(&self, c: f64) -> f64 {
+        let c = c.clamp(0.0, 1.0);
+        if self.viscosity[0] == 0.0 || self.viscosity[1] == 0.0 {
+            return c * self.viscosity[0] + (1.0 - c) * self.viscosity[1];
+        }
+        1.0 / (c / self.viscosity[0] + (1.0 - c) / self.viscosity[1])
+    }
+
+    /// # Errors
+    /// Densities that are not positive, with a ratio above 1e5; a negative viscosity or surface tension.
+    pub(crate) fn check(&self) -> Result<(), TwoPhaseError> {
+        for rho in self.density {
+            crate::check("a density", rho, rho > 0.0, "positive, in kg/m³")?;
+        }
+        let ratio = (self.density[0] / self.density[1]).max(self.density[1] / self.density[0]);
+        crate::check(
+            "the ratio of the densities",
+            ratio,
+            ratio <= 1e5,
+            "at most 1e5, which is tested",
+        )?;
+        for mu in self.viscosity {
+            crate::check("a viscosity", mu, mu >= 0.0, "zero or positive, in Pa s")?;
+        }
+        let sigma = self.surface_tension;
+        crate::check(
+            "the surface tension",
+            sigma,
+            sigma >= 0.0,
+            "zero or positive, in N/m",
+        )
+    }
+}
+
+/// What is at a face of the box that is not periodic.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BoxFace<const D: usize> {
+    /// A wall without friction.
+    Slip,
+    /// A wall at rest.
+    NoSlip,
+    /// A given velocity, and the liquid's part of what flows in, 0 or 1.
+    Inflow {
+        /// m/s.
+        velocity: [f64; D],
+        /// 0 or 1.
+        liquid: f64,
+    },
+    /// A given pressure (without the weight of what is above), and the liquid's part of what flows back in, 0 or 1.
+    Pressure {
+        /// Pa.
+        value: f64,
+        /// 0 or 1.
+        liquid: f64,
+    },
+}
+
+/// All that a flow is set up with, beside its mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowParams<const D: usize> {
+    /// Of both phases.
+    pub phases: Phases,
+    /// m/s².
+    pub gravity: [f64; D],
+    /// By side, `2 · axis` plus 1 for the upper one; of periodic axes ignored.
+    pub faces: [[BoxFace<D>; 2]; D],
+    /// Largest Courant number of a step, up to 0.5.
+    pub courant: f64,
+    /// Longest step, s.
+    pub longest_step: f64,
+    /// The pressure's residual over its right side's, 2-norms.
+    pub tolerance: f64,
+    /// Curvature that is given instead of found, 1/m: for tests of the balance of forces.
+    pub fixed_curvature: Option<f64>,
+}
+
+impl<const D: usize> FlowParams<D> {
+    pub(crate) fn check(&self) -> Result<(), TwoPhaseError> {
+        self.phases.check()?;
+        let co = self.courant;
+        crate::check(
+            "the Courant number",
+            co,
+            co > 0.0 && co <= 0.5,
+            "above 0, at most 0.5",
+        )?;
+        let longest = self.longest_step;
+        crate::check("the longest step", longest, longest > 0.0, "positive, in s")?;
+        let tolerance = self.tolerance;
+        crate::check(
+            "the tolerance",
+            tolerance,
+            tolerance > 0.0 && tolerance <= 1e-3,
+            "above 0, at most 1e-3",
+        )?;
+        for g in self.gravity {
+            crate::check("gravity", g, g.is_finite(), "finite, in m/s²")?;
+        }
+        for face in self.faces.iter().flatten() {
+            match face {
+                BoxFace::Slip | BoxFace::NoSlip => {}
+                BoxFace::Inflow { velocity, liquid } => {
+                    for v in velocity {
+                        crate::check("an inflow velocity", *v, v.is_finite(), "finite, in m/s")?;
+                    }
+                    check_liquid(*liquid)?;
+                }
+                BoxFace::Pressure { value, liquid } => {
+                    crate::check("a pressure", *value, value.is_finite(), "finite, in Pa")?;
+                    check_liquid(*liquid)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn face(&self, side: usize) -> BoxFace<D> {
+        self.faces[side / 2][side % 2]
+    }
+}
+
+fn check_liquid(liquid: f64) -> Result<(), TwoPhaseError> {
+    crate::check(
+        "the liquid's part of an inflow",
+        liquid,
+        liquid == 0.0 || liquid == 1.0,
+        "0 or 1",
+    )
+}

@@ -1,0 +1,317 @@
+//! Falling drop at 1000 : 1, a sloshing wave, rest under gravity across level jumps, resume, threads.
+
+use crate::mesh;
+use crate::worst::worst;
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases, Shape, TwoPhaseFlow};
+use std::f64::consts::PI;
+
+fn inviscid(ratio: f64) -> FlowParams<2> {
+    FlowParams {
+        phases: Phases {
+            density: [1.0, 1.0 / ratio],
+            viscosity: [0.0; 2],
+            surface_tension: 0.0,
+        },
+        gravity: [0.0, -1.0],
+        courant: 0.3,
+        longest_step: 4e-3,
+        ..mesh::params()
+    }
+}
+
+#[test]
+fn v10c_a_falling_drop_stays_together() {
+    let h = 1.0 / 96.0;
+    let mesh = mesh::mesh([24; 2], [false; 2], 1, |_, _| false);
+    let drop = Shape::Ball {
+        centre: [0.503, 0.8],
+        radius: 8.0 * h,
+    };
+    let mut flow = TwoPhaseFlow::new(mesh, inviscid(1000.0), &[drop]).expect("a flow");
+    let start = flow.integrals();
+    // One diameter and a half.
+    let end = 0.7;
+    let mut iterations = 0;
+    while flow.time() < end - 1e-12 {
+        iterations += flow
+            .step(end - flow.time())
+            .expect("a step")
+            .pressure_iterations;
+    }
+    let now = flow.integrals();
+    let fallen = start.centre[1] - now.centre[1];
+    // Buoyancy and added mass of a circle.
+    let g = (1.0 - 1e-3) / (1.0 + 1e-3);
+    let theory = 0.5 * g * end * end;
+    let size: [f64; 2] = std::array::from_fn(|a| (now.extent[1][a] - now.extent[0][a]) / h);
+    println!(
+        "fallen {fallen:.4} of {theory:.4}, speed {:.4}, {size:?} cells, largest {:.3}, volume {:.1e}, {:.1} iterations",
+        now.mean_velocity[1],
+        now.largest_velocity,
+        now.volume[0] / start.volume[0] - 1.0,
+        iterations as f64 / flow.steps() as f64
+    );
+    assert!((fallen / theory - 1.0).abs() < 0.01, "fallen {fallen}");
+    assert!(
+        (-now.mean_velocity[1] / (g * end) - 1.0).abs() < 0.003,
+        "speed {}",
+        now.mean_velocity[1]
+    );
+    assert!(
+        size.iter().all(|n| (n - 16.0).abs() < 1.5),
+        "{size:?} cells"
+    );
+    assert!(
+        now.largest_velocity < 1.15 * g * end,
+        "{}",
+        now.largest_velocity
+    );
+    assert!(
+        (now.volume[0] / start.volume[0] - 1.0).abs() < 1e-12,
+        "volume"
+    );
+}
+
+/// A tank of which the middle layer, with the surface, is fine.
+fn tank(levels: usize) -> FlowMesh<2> {
+    mesh::mesh([4, 4], [false; 2], levels, |c, h| {
+        (c[1] - 0.5).abs() < 0.09 + h
+    })
+}
+
+#[test]
+fn water_under_air_is_at_rest_across_level_jumps() {
+    let params = FlowParams {
+        phases: Phases {
+            density: [1000.0, 1.0],
+            viscosity: [1e-3, 2e-5],
+            surface_tension: 0.0,
+        },
+        gravity: [0.0, -9.81],
+        tolerance: 1e-12,
+        longest_step: 1e-2,
+        ..mesh::params()
+    };
+    let water = Shape::HalfSpace {
+        normal: [0.0, 1.0],
+        offset: 0.513,
+    };
+    let mut flow = TwoPhaseFlow::new(tank(3), params, &[water]).expect("a flow");
+    for _ in 0..20 {
+        flow.step(1.0).expect("a step");
+    }
+    let found = flow.integrals().largest_velocity;
+    println!("at rest: {found:e}");
+    assert!(found < 1e-10, "{found:e} m/s");
+}
+
+#[test]
+fn v10b_a_standing_wave_loses_energy_and_keeps_its_period() {
+    let mut params = inviscid(1000.0);
+    params.longest_step = 1e-2;
+    // Linear waves, deep on both sides: ω² = g k (ρ1 − ρ2) / (ρ1 + ρ2), tanh(k d) of both.
+    let k = PI;
+    let omega = (k * (k * 0.5).tanh() * (1.0 - 1e-3) / (1.0 + 1e-3)).sqrt();
+    let mesh = tank(3);
+    let flat = Shape::HalfSpace {
+        normal: [0.0, 1.0],
+        offset: 0.5,
+    };
+    let mut flow = TwoPhaseFlow::new(mesh, params, &[flat]).expect("a flow");
+    // Started by velocities of the wave's potential, at 0.03 of height.
+    let u0 = 0.03 * omega / (k * 0.5).sinh();
+    flow.set_velocity(|[x, y]| {
+        let depth = if y < 0.5 { y } else { 1.0 - y };
+        let side = if y < 0.5 { 1.0 } else { -1.0 };
+        [
+            -side * u0 * (k * x).sin() * (k * depth).cosh(),
+            u0 * (k * x).cos() * (k * depth).sinh(),
+        ]
+    })
+    .expect("a projection");
+    // Potential energy from the surface's height in each column: of a level surface in mixed cells, not at their centres.
+    let energy = |flow: &TwoPhaseFlow<2>| {
+        let fine = 1.0 / 64.0;
+        let mut heights = [0.0; 64];
+        for (n, at, h) in mesh::cells(flow.mesh()) {
+            let first = ((at[0] - 0.5 * h) / fine).round() as usize;
+            for column in &mut heights[first..first + (h / fine).round() as usize] {
+                *column += h * flow.alpha()[n];
+            }
+        }
+        let potential = |h: &f64| 0.5 * (1.0 - 1e-3) * fine * h * h;
+        flow.integrals().kinetic + heights.iter().map(potential).sum::<f64>()
+    };
+    let rest = energy(&flow) - flow.integrals().kinetic;
+    let first = energy(&flow) - rest;
+    let (mut last, mut crossings, mut before) = (first, Vec::new(), 0.0);
+    let mut growth: f64 = 0.0;
+    // The first moment of the surface: the wave's amplitude.
+    let moment = |flow: &TwoPhaseFlow<2>| -> f64 {
+        mesh::cells(flow.mesh())
+            .iter()
+            .map(|&(n, c, h)| h * h * flow.alpha()[n] * (k * c[0]).cos())
+            .sum()
+    };
+    let period = 2.0 * PI / omega;
+    while flow.time() < 1.6 * period {
+        let dt = flow.step(1.0).expect("a step").dt;
+        let now = moment(&flow);
+        if before * now < 0.0 {
+            crossings.push(flow.time() - dt * now / (now - before));
+        }
+        before = now;
+        let e = energy(&flow) - rest;
+        growth = worst([growth, (e - last) / first]);
+        last = e;
+    }
+    let found = 2.0 * (crossings[1] - crossings[0]);
+    println!(
+        "period {found:.4} of {period:.4}, energy left {:.4}, most growth in a step {growth:.1e}",
+        last / first
+    );
+    assert!(
+        (found / period - 1.0).abs() < 0.02,
+        "period {found} of {period}"
+    );
+    assert!(last / first < 1.0 + 1e-3, "energy {}", last / first);
+}
+
+#[test]
+fn resume_and_threads_give_the_same_bits() {
+    let params = FlowParams {
+        phases: Phases {
+            density: [1000.0, 1.0],
+            viscosity: [1e-3, 2e-5],
+            surface_tension: 0.07,
+        },
+        gravity: [0.0, -9.81],
+        faces: [
+            [BoxFace::NoSlip, BoxFace::Slip],
+            [
+                BoxFace::NoSlip,
+                BoxFace::Pressure {
+                    value: 0.0,
+                    liquid: 0.0,
+                },
+            ],
+        ],
+        ..mesh::params()
+    };
+    let column = Shape::Box([[0.0, 0.0], [0.31, 0.52]]);
+    let fine = |c: [f64; 2], h: f64| c[0] < 0.6 + h && c[1] < 0.6 + h;
+    let new = || {
+        let mesh = mesh::mesh([4; 2], [false; 2], 2, fine);
+        TwoPhaseFlow::new(mesh, params.clone(), &[column]).expect("a flow")
+    };
+    let mut whole = new();
+    for _ in 0..4 {
+        whole.step(1.0).expect("a step");
+    }
+    let half = whole.save();
+    for _ in 0..4 {
+        whole.step(1.0).expect("a step");
+    }
+    let bits = |flow: &TwoPhaseFlow<2>| {
+        flow.save()
+            .values
+            .iter()
+            .map(|v| v.to_bits())
+            .collect::<Vec<_>>()
+    };
+    let mut resumed = new();
+    resumed.restore(&half).expect("the same flow");
+    for _ in 0..4 {
+        resumed.step(1.0).expect("a step");
+    }
+    assert!(bits(&resumed) == bits(&whole), "resumed");
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        let found = pool.install(|| {
+            let mut flow = new();
+            for _ in 0..8 {
+                flow.step(1.0).expect("a step");
+            }
+            bits(&flow)
+        });
+        assert!(found == bits(&whole), "{threads} threads");
+    }
+    assert!(
+        whole.divergence() * 1e-3 < 1e-6,
+        "divergence {:e}",
+        whole.divergence()
+    );
+}
+
+#[test]
+fn flow_between_walls_is_a_parabola() {
+    // One fluid, in by a plug, out by a pressure: at the outlet the parabola of Poiseuille.
+    let params = FlowParams {
+        phases: Phases {
+            density: [1.0; 2],
+            viscosity: [0.1; 2],
+            surface_tension: 0.0,
+        },
+        faces: [
+            [
+                BoxFace::Inflow {
+                    velocity: [1.0, 0.0],
+                    liquid: 0.0,
+                },
+                BoxFace::Pressure {
+                    value: 0.0,
+                    liquid: 0.0,
+                },
+            ],
+            [BoxFace::NoSlip; 2],
+        ],
+        longest_step: 5e-3,
+        ..mesh::params()
+    };
+    let mesh = mesh::mesh([8, 2], [false; 2], 1, |_, _| false);
+    let mut flow = TwoPhaseFlow::new(mesh, params, &[]).expect("a flow");
+    while flow.time() < 0.6 {
+        flow.step(1.0).expect("a step");
+    }
+    let (h, height) = (1.0 / 32.0, 0.25);
+    let last = mesh::cells(flow.mesh())
+        .into_iter()
+        .filter(|c| c.1[0] > 1.0 - 2.0 * h && c.1[0] < 1.0 - h);
+    let difference = last.map(|(n, at, _)| {
+        let y = at[1] / height;
+        (flow.velocity()[0][n] - 6.0 * y * (1.0 - y)).abs()
+    });
+    let found = worst(difference);
+    println!("parabola: {found:e}");
+    assert!(found < 0.03, "{found}");
+}
+
+#[test]
+fn a_body_of_solid_cells_does_not_leak() {
+    let forest = mesh::forest([4, 4], [false; 2], 1, |_, _| false);
+    // A wall across the box: blocks of the third column are solid.
+    let solid = (0..forest.capacity())
+        .map(|b| if forest.coord[b][0] == 2 { 0xffff } else { 0 })
+        .collect();
+    let mesh = FlowMesh::new(&forest, [0.0; 2], 1.0 / 16.0, solid).expect("a mesh");
+    let column = Shape::Box([[0.0, 0.0], [0.21, 0.71]]);
+    let mut flow = TwoPhaseFlow::new(mesh, inviscid(1000.0), &[column]).expect("a flow");
+    let before = flow.integrals().volume[0];
+    for _ in 0..260 {
+        flow.step(1.0).expect("a step");
+    }
+    let now = flow.integrals();
+    assert!(
+        now.extent[1][0] > 0.45 && now.extent[1][0] <= 0.5,
+        "the wall holds: {:?}",
+        now.extent
+    );
+    assert!(
+        (now.volume[0] / before - 1.0).abs() < 1e-12,
+        "volume {:e}",
+        now.volume[0] / before - 1.0
+    );
+}

@@ -1,0 +1,73 @@
+//! Meshes and parameters that the tests share.
+
+use cutlink_amr::{Forest, Mark};
+use cutlink_device::Host;
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases};
+
+/// A mesh of a box that is 1 long along x, of so many levels; blocks of a level have children where `wanted` says so of
+/// centre and half width.
+pub(crate) fn mesh<const D: usize>(
+    root: [u32; D],
+    periodic: [bool; D],
+    levels: usize,
+    wanted: impl Fn([f64; D], f64) -> bool,
+) -> FlowMesh<D> {
+    let forest = forest(root, periodic, levels, wanted);
+    FlowMesh::new(&forest, [0.0; D], 0.25 / f64::from(root[0]), Vec::new()).expect("a mesh")
+}
+
+pub(crate) fn forest<const D: usize>(
+    root: [u32; D],
+    periodic: [bool; D],
+    levels: usize,
+    wanted: impl Fn([f64; D], f64) -> bool,
+) -> Forest<D> {
+    let unit = 1.0 / f64::from(root[0]);
+    let mut forest = Forest::new(&Host, root)
+        .expect("a root grid")
+        .with_periodic(periodic);
+    for level in 0..levels - 1 {
+        let mut marks = vec![Mark::Keep as u8; forest.capacity()];
+        for &id in forest.levels.get(level).into_iter().flatten() {
+            let half = 0.5 * unit / f64::from(1u32 << level);
+            let centre = forest.coord[id as usize].map(|c| f64::from(2 * c + 1) * half);
+            if wanted(centre, half) {
+                marks[id as usize] = Mark::Refine as u8;
+            }
+        }
+        forest.adapt(&Host, &mut marks).expect("memory");
+    }
+    let keep = vec![Mark::Keep as u8; forest.capacity()];
+    let same = forest.refined_after(&Host, &keep).expect("memory");
+    forest.rebuilt(&Host, &same).expect("memory").0
+}
+
+/// A closed box with slip walls, no forces, densities and viscosities of 1 and 0.
+pub(crate) fn params<const D: usize>() -> FlowParams<D> {
+    FlowParams {
+        phases: Phases {
+            density: [1.0; 2],
+            viscosity: [0.0; 2],
+            surface_tension: 0.0,
+        },
+        gravity: [0.0; D],
+        faces: [[BoxFace::Slip; 2]; D],
+        courant: 0.5,
+        longest_step: 1.0,
+        tolerance: 1e-9,
+        fixed_curvature: None,
+    }
+}
+
+/// Leaves' cells: number, centre, width.
+pub(crate) fn cells<const D: usize>(mesh: &FlowMesh<D>) -> Vec<(usize, [f64; D], f64)> {
+    let blocks = mesh.blocks();
+    let count = 4usize.pow(D as u32);
+    let of = |b: usize| (0..count).map(move |c| (b, c));
+    let cell = |(b, c): (usize, usize)| (b * count + c, mesh.centre(b, c), mesh.width_of(b));
+    (0..blocks.len())
+        .filter(|&b| blocks.is_leaf(b))
+        .flat_map(of)
+        .map(cell)
+        .collect()
+}
