@@ -422,7 +422,7 @@ fn check_sizes(sizes: &Sizes, vessel: &Vessel) -> Result<(), GrainError> {
     let largest = 2.0 * sizes.greatest();
     for a in 0..3 {
         let length = vessel.domain.length(a);
-        if !(length >= largest) {
+        if length < largest {
             return Err(GrainError::Full {
                 placed: 0,
                 wanted: 1,

@@ -72,7 +72,7 @@ fn core(grains: &[Grain], vessel: &Vessel) -> Result<Option<f64>, GrainError> {
         (_, true) => domain.upper[a],
         (_, false) => domain.upper[a] - inset,
     });
-    if (0..3).any(|a| !(upper[a] > lower[a])) {
+    if (0..3).any(|a| upper[a] <= lower[a]) {
         return Ok(None);
     }
     let cells = Columns::new(grains, vessel, 2.0 * largest)?;
