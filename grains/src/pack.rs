@@ -241,6 +241,7 @@ impl Vessel {
                 for a in (0..2).filter(|a| periodic[*a]) {
                     domain.axes[a] = BoxAxis::Periodic;
                 }
+                domain.check(1)?;
                 let volume = (0..3).map(|a| domain.length(a)).product();
                 Ok(Self {
                     domain,
@@ -421,7 +422,7 @@ fn check_sizes(sizes: &Sizes, vessel: &Vessel) -> Result<(), GrainError> {
     let largest = 2.0 * sizes.greatest();
     for a in 0..3 {
         let length = vessel.domain.length(a);
-        if !(length >= largest) {
+        if length < largest {
             return Err(GrainError::Full {
                 placed: 0,
                 wanted: 1,

@@ -190,7 +190,7 @@ impl GrainBox {
         })
     }
 
-    fn check(&self, materials: usize) -> Result<(), GrainError> {
+    pub(crate) fn check(&self, materials: usize) -> Result<(), GrainError> {
         let corners = self.lower.iter().chain(&self.upper);
         let finite = corners.clone().all(|x| x.is_finite());
         if !finite || (0..3).any(|a| !(self.length(a) > 0.0 && self.length(a).is_finite())) {

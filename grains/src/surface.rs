@@ -325,6 +325,24 @@ impl SurfaceWall {
         each.filter(|d| *d < reach).reduce(f64::min)
     }
 
+    /// Whether a facet is nearer than `reach`; ends with the first one.
+    pub(crate) fn is_within(&self, point: Vec3, reach: f64) -> bool {
+        let [x, y, z] = [0, 1, 2].map(|a| self.cells.range(a, point[a] - reach, point[a] + reach));
+        let is_near = |f: &u32| {
+            let facet = &self.facets[*f as usize];
+            let away = dot(facet.normal, sub(point, facet.corners[0])).abs();
+            away < reach && facet.nearest(point, *f).distance < reach
+        };
+        (z[0]..=z[1]).any(|k| {
+            (y[0]..=y[1]).any(|j| {
+                (x[0]..=x[1]).any(|i| {
+                    let cell = (k * self.cells.count[1] + j) * self.cells.count[0] + i;
+                    self.cells.of(cell).iter().any(is_near)
+                })
+            })
+        })
+    }
+
     /// The facets nearer than `reach`, ascending, appended to `into`.
     pub(crate) fn candidates(&self, point: Vec3, reach: f64, into: &mut Vec<u32>) {
         let from = into.len();

@@ -72,13 +72,13 @@ fn core(grains: &[Grain], vessel: &Vessel) -> Result<Option<f64>, GrainError> {
         (_, true) => domain.upper[a],
         (_, false) => domain.upper[a] - inset,
     });
-    if (0..3).any(|a| !(upper[a] > lower[a])) {
+    if (0..3).any(|a| upper[a] <= lower[a]) {
         return Ok(None);
     }
     let cells = Columns::new(grains, vessel, 2.0 * largest)?;
     let is_inside = |x: &[f64; 3]| match &vessel.wall {
         None => true,
-        Some(wall) => wall.is_free(*x) && wall.distance(*x, inset).is_none(),
+        Some(wall) => !wall.is_within(*x, inset) && wall.is_free(*x),
     };
     let points = (0..POINTS).into_par_iter().map(|i| {
         let p = point(i);

@@ -258,5 +258,5 @@ fn is_clear(vessel: &Vessel, x: [f64; 3], radius: f64) -> bool {
     let Some(wall) = &vessel.wall else {
         return true;
     };
-    wall.is_free(x) && wall.distance(x, radius).is_none()
+    !wall.is_within(x, radius) && wall.is_free(x)
 }
