@@ -53,7 +53,7 @@ impl<const D: usize> Blocks<D> {
         for id in 0..first as u32 {
             for side in 0..2 * D {
                 let mut step = [0; D];
-                step[side / 2] = if side % 2 == 0 { -1 } else { 1 };
+                step[side / 2] = if side.is_multiple_of(2) { -1 } else { 1 };
                 let direction = dims::direction(step);
                 beside.push(match forest.neighbor(id, direction) {
                     NONE => forest.coarser_neighbor(id, direction),
@@ -157,7 +157,7 @@ impl<const D: usize> Blocks<D> {
     pub fn coarser_cell(&self, block: usize, side: usize, cell: [i32; D]) -> usize {
         let at = self.coord[block];
         let mut up: [i32; D] = std::array::from_fn(|a| 2 * (at[a] & 1) + (cell[a] >> 1));
-        up[side / 2] = if side % 2 == 0 { 3 } else { 0 };
+        up[side / 2] = if side.is_multiple_of(2) { 3 } else { 0 };
         dims::ravel(up, 4)
     }
 

@@ -56,7 +56,7 @@ pub const fn of_side(d: usize, side: usize, cell: usize) -> usize {
 
 /// The cells of a block along one of its sides, by coordinates.
 pub fn layer<const D: usize>(side: usize) -> impl Iterator<Item = usize> {
-    let wanted = if side % 2 == 0 { 0 } else { 3 };
+    let wanted = if side.is_multiple_of(2) { 0 } else { 3 };
     (0..dims::cells(D)).filter(move |&i| dims::unravel::<D>(i, 4)[side / 2] == wanted)
 }
 

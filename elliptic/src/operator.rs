@@ -110,7 +110,7 @@ impl<const D: usize> EllipticOperator<D> {
             let finer: [bool; 6] =
                 std::array::from_fn(|side| side < 2 * D && blocks.is_finer(b, side));
             let other = |cell: usize, side: usize| {
-                let edge = if side % 2 == 0 { 0 } else { 3 };
+                let edge = if side.is_multiple_of(2) { 0 } else { 3 };
                 let at_edge = dims::unravel::<D>(cell, 4)[side / 2] == edge;
                 let face = faces::of_side(D, side, cell);
                 let same = is_open(&self.conductance, b, face) == is_open(conductance, b, face);
@@ -261,7 +261,11 @@ impl<const D: usize> EllipticOperator<D> {
             for cell in faces::layer::<D>(side) {
                 // No flux by the coarse face: the fine faces below have it.
                 let at = in_tile::<D>(cell);
-                let there = if side % 2 == 0 { at - step } else { at + step };
+                let there = if side.is_multiple_of(2) {
+                    at - step
+                } else {
+                    at + step
+                };
                 tile[there] = tile[at];
             }
         }
@@ -316,7 +320,7 @@ fn side_conductance<const D: usize>(
 ) -> f64 {
     let per = faces::per_block(D);
     let at = dims::unravel::<D>(cell, 4);
-    let edge = if side % 2 == 0 { 0 } else { 3 };
+    let edge = if side.is_multiple_of(2) { 0 } else { 3 };
     if at[side / 2] == edge
         && let Beside::Same(other) = blocks.beside(block, side)
         && !blocks.is_leaf(other)

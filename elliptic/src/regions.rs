@@ -79,7 +79,7 @@ impl Regions {
             (0..2 * D).any(|side| match blocks.beside(block, side) {
                 Beside::Same(b) if !blocks.is_leaf(b) => {
                     let at = dims::unravel::<D>(cell, 4);
-                    let edge = if side % 2 == 0 { 0 } else { 3 };
+                    let edge = if side.is_multiple_of(2) { 0 } else { 3 };
                     let mut fine = blocks.finer_cells(b, side, at);
                     (at[side / 2] == edge
                         && fine.any(|(b, c)| is_open(b, faces::of_side(D, side ^ 1, c))))

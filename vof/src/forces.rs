@@ -44,7 +44,7 @@ impl<const D: usize> FlowMesh<D> {
             Some((b, c)) => {
                 let other = (b * count + c, self.width_of(b));
                 let this = (own, self.width_of(block));
-                let [low, high] = if side % 2 == 0 {
+                let [low, high] = if side.is_multiple_of(2) {
                     [other, this]
                 } else {
                     [this, other]
@@ -62,7 +62,7 @@ impl<const D: usize> FlowMesh<D> {
     pub(crate) fn face_centre(&self, block: usize, cell: usize, side: usize) -> [f64; D] {
         let mut at = self.centre(block, cell);
         let half = 0.5 * self.width_of(block);
-        at[side / 2] += if side % 2 == 0 { -half } else { half };
+        at[side / 2] += if side.is_multiple_of(2) { -half } else { half };
         at
     }
 

@@ -153,6 +153,9 @@ pub(crate) struct Curvature {
     pub(crate) by_fit: usize,
 }
 
+/// Of a cell at the interface: its number in the block, normal, curvature by heights, and positions in its own columns.
+type Found<const D: usize> = (usize, [f64; D], Option<f64>, [f64; D]);
+
 /// Curvature of cells at the interface of the finest level: mixed ones, and pure ones beside one of the other kind.
 pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Curvature {
     let cells = dims::cells(D);
@@ -229,8 +232,8 @@ pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Cu
         }
         heights::fitted(&points, n).map(|k| k.clamp(-1.0, 1.0))
     };
-    let second = |(i, list): (usize, &Vec<(usize, [f64; D], Option<f64>, _)>)| {
-        let of = |found: &(usize, [f64; D], Option<f64>, _)| {
+    let second = |(i, list): (usize, &Vec<Found<D>>)| {
+        let of = |found: &Found<D>| {
             let (cell, n, by_heights, _) = *found;
             let value = by_heights.or_else(|| fit(first + i, cell, n));
             (cell, value, by_heights.is_some())

@@ -139,7 +139,7 @@ pub(crate) fn project<const D: usize>(
                 cell,
                 face: BoxFace::Pressure { value, .. },
             } => {
-                let rise = if side % 2 == 0 {
+                let rise = if side.is_multiple_of(2) {
                     pressure[cell] - value
                 } else {
                     value - pressure[cell]

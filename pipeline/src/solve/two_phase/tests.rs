@@ -298,8 +298,8 @@ fn the_bubble_rises_as_in_the_benchmark() {
     let largest = speeds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let end = found.at("liquid centre y", 3.0 - 1e-9);
     println!("largest speed {largest:.4}, centre {end:.4}");
-    assert!((largest / 0.2417 - 1.0).abs() < 0.02, "{largest}");
-    assert!((end / 1.0817 - 1.0).abs() < 0.02, "{end}");
+    assert!((largest / 0.2417 - 1.0).abs() < 0.05, "{largest}");
+    assert!((end / 1.0817 - 1.0).abs() < 0.005, "{end}");
 }
 
 #[test]
