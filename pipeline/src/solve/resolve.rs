@@ -309,7 +309,7 @@ fn scale_of<'a, const D: usize>(
 }
 
 /// The error of a flow beyond a bound of stability.
-fn refused(why: Unstable) -> Error {
+pub(super) fn refused(why: impl std::fmt::Display) -> Error {
     Error::input(why.to_string()).hint("or set [numerics] allow_unstable = true to run it anyway")
 }
 

@@ -15,6 +15,7 @@ mod judge;
 mod mesh_file;
 mod report;
 mod set_up;
+mod start;
 
 use crate::solve::verdict::openings::{FacesLook, Openings};
 use crate::solve::{
@@ -44,7 +45,7 @@ use cutlink_voxelizer::Mesh;
 use judge::End;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
-use set_up::SetUp;
+use start::SetUp;
 use std::{
     io::{Read, Write},
     sync::Arc,

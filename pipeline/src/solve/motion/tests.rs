@@ -344,11 +344,7 @@ fn a_case_runs_and_goes_on_to_the_same_bytes() {
     let ran = |found: Result<(), Error>| {
         // So short a run need not be trusted.
         if let Err(error) = found {
-            assert_eq!(
-                error.kind,
-                cutlink_common::ErrorKind::Untrusted,
-                "{error}"
-            );
+            assert_eq!(error.kind, cutlink_common::ErrorKind::Untrusted, "{error}");
         }
     };
     ran(run("whole", "seconds = 0.5", false));
