@@ -209,27 +209,25 @@ fn blocks_of_a_path_hold_each_pose() {
         ..params
     };
     // Every fourth cell of the path or so, and all of it is in the finest level: outside of the first pose, and where its inside was.
-    let of_body = |body: usize| {
-        (0..16)
-            .map(|n| moved(&poses[6][body], n as f64 / 15.0))
-            .collect()
+    let ends = [poses[6][0], Pose::at([0.3, 0.25])];
+    let of_body = |end: &Pose<2>| -> Vec<Pose<2>> {
+        (0..16).map(|n| moved(end, f64::from(n) / 15.0)).collect()
     };
-    let path: Vec<Vec<Pose<2>>> = vec![of_body(0), of_body(1)];
+    let path = ends.each_ref().map(of_body);
     let all = scratch(&moving.swept(&path), frame, &params);
     let first = scratch(&moving.at(&poses[0]), frame, &params);
     let mut mesh = all;
     for share in [0.0, 0.03, 0.33, 0.7, 0.97, 1.0] {
-        let at = [0, 1].map(|body| moved(&poses[6][body], share));
+        let at = ends.each_ref().map(|end| moved(end, share));
         mesh = moving.re_embed(&Host, mesh, &params, &at).expect("a mesh");
         validate(&mesh).expect("sound");
         assert_eq!(mesh.coarse_link_of(&[true, true]), None, "share {share}");
     }
-    let end = [0, 1].map(|body| moved(&poses[6][body], 1.0));
     let mesh = moving
-        .re_embed(&Host, first, &params, &end)
+        .re_embed(&Host, first, &params, &ends)
         .expect("a mesh");
     assert!(
-        mesh.coarse_link_of(&[true, true]).is_some(),
+        mesh.coarse_link_of(&[false, true]).is_some(),
         "the first blocks do not hold it"
     );
     let none = moving.swept(&[Vec::new(), vec![poses[0][1]]]);
@@ -279,7 +277,7 @@ fn a_body_that_leaves_its_blocks_is_seen() {
     };
     let mesh = scratch(&moving.at(&poses[0]), frame, &params);
     assert_eq!(mesh.coarse_link_of(&[true, true]), None);
-    let far = vec![poses[0][0], Pose::at([0.3, -0.35])];
+    let far = vec![poses[0][0], Pose::at([0.36, -0.36])];
     let mesh = moving.re_embed(&Host, mesh, &params, &far).expect("a mesh");
     let at = mesh.coarse_link_of(&[false, true]).expect("a coarse leaf");
     assert!(at[0] > 0.2 && at[1] < -0.25, "{at:?}");
