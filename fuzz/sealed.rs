@@ -1,4 +1,4 @@
-//! The checksums of checkpoints, by the layout of `pipeline/src/solve/checkpoint`: magic and length of the header, the header,
+//! The checksums of checkpoints, by the layout of `flow/src/checkpoint`: magic and length of the header, the header,
 //! the state; SHA-256 of each 8 MiB of the state, then of all but the state.
 
 use sha2::{Digest, Sha256};

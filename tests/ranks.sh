@@ -30,7 +30,7 @@ keep() {
   [ ! -e "$work/$1/adapt.csv" ] || sed -i 's/,[^,]*$//' "$work/$1/adapt.csv"
 }
 # But for times, and for the checkpoint in the middle that a resumed flow has too.
-same() { diff --recursive --brief --exclude=summary.json --exclude=step_000000000032.ckpt "$work/$1" "$work/$2" && echo "$2: the same files"; }
+same() { diff --recursive --brief --exclude=summary.json --exclude=report.html --exclude=step_000000000032.ckpt "$work/$1" "$work/$2" && echo "$2: the same files"; }
 
 "${solve[@]}" && keep one
 for ranks in 2 3; do

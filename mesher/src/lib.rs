@@ -13,6 +13,7 @@ pub mod placement;
 pub mod primitives;
 pub mod read;
 pub mod repeat;
+pub mod rigid;
 pub mod robust;
 pub mod silhouette;
 pub mod snap;

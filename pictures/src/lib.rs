@@ -1,5 +1,5 @@
 //! Pictures as PNG: of meshes, and what pictures of flows and of histories are drawn with ([`canvas`], [`plot`], [`text`],
-//! [`scale`]); and [`solid_stl`], the voxel surface of a mesh.
+//! [`scale`]); [`solid_stl`], the voxel surface of a mesh; and [`blocks`], its slices for pages in a browser.
 //!
 //! The picture of a mesh ([`slice_png`]) has the cells that a plane cuts, coloured by class, with the grid drawn on them.
 //!
@@ -14,6 +14,7 @@
 //! same mesh. Cost: one visit of each leaf in the plane and one write per pixel.
 
 mod backend;
+pub mod blocks;
 pub mod canvas;
 pub mod coverage;
 pub mod cut;

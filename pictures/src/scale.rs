@@ -57,6 +57,30 @@ pub fn printed(unit: &str) -> String {
         .fold(unit.to_owned(), |unit, (from, to)| unit.replace(from, to))
 }
 
+/// So many significant digits, no trailing zeros.
+pub fn significant(x: f64, digits: usize) -> String {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = x.abs().log10().floor();
+    let last = digits.saturating_sub(1);
+    if !(-4.0..7.0).contains(&magnitude) {
+        let text = format!("{x:.last$e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(mantissa));
+    }
+    let decimals = (last as f64 - magnitude).max(0.0) as usize;
+    trimmed(&format!("{x:.decimals$}")).to_owned()
+}
+
+fn trimmed(number: &str) -> &str {
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,14 +29,9 @@
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 
-pub mod fields;
 #[cfg(test)]
 #[path = "../../voxelizer/tests/files_kit/mod.rs"]
 mod files_kit;
-pub mod flow;
-#[cfg(test)]
-#[path = "../../tests/kit/png.rs"]
-mod png_kit;
 pub mod solve;
 #[cfg(test)]
 #[path = "../../tests/kit/worst.rs"]
@@ -45,11 +40,11 @@ mod worst;
 pub use cutlink_common::{
     Error, ErrorKind, FlowLook, JSON_SCHEMA, Observer, StopToken, config, device, on, output, pool,
 };
+pub use cutlink_flow::{self as flow, Coefficient, RunOptions, RunPlan, RunSummary, fields};
 pub use cutlink_meshing::{
     MeshOptions, estimate, inspect, mesh, openfoam, options, polymesh, refine, vtk,
 };
 pub use cutlink_pictures::{self as picture, solid_stl};
 pub use cutlink_signal as signal;
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
-pub use flow::{Coefficient, RunOptions, RunPlan, RunSummary};
 pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase, TwoPhaseCase};

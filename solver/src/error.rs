@@ -64,6 +64,14 @@ pub enum SolverError {
         /// What is wrong with them.
         reason: String,
     },
+    /// A body that cannot move, or not so.
+    #[error("the body {body} cannot move: {reason}")]
+    Body {
+        /// Its name, or those of several.
+        body: String,
+        /// Why, and the way out.
+        reason: String,
+    },
     /// A saved state that is not of this flow.
     #[error("the saved state does not fit: {reason}")]
     State {

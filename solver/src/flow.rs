@@ -1,6 +1,8 @@
 //! A running flow of any lattice, precision and backend.
 
-use crate::{AdaptationLook, RunningMeans, SolverError, fields::Integrals};
+use crate::{
+    AdaptationLook, BodyState, MotionSample, RunningMeans, SolverError, fields::Integrals,
+};
 use cutlink_device::{Exported, Route};
 use cutlink_voxelizer::Mesh;
 use std::io;
@@ -187,11 +189,22 @@ pub trait LatticeFlow<const D: usize>: Send {
     /// [`SolverError::Tables`] with the first difference; as [`mesh`](Self::mesh).
     fn validate(&self) -> Result<(), SolverError>;
 
-    /// Changes of the mesh so far: what was derived from [`mesh`](Self::mesh) holds for one number.
+    /// Changes of the mesh so far, embeddings of bodies among them: what was derived from [`mesh`](Self::mesh) holds for one number.
     fn epoch(&self) -> u64;
 
     /// What [`Adaptation`](crate::Adaptation) has found and done since the last call, oldest first.
     fn take_looks(&mut self) -> Vec<AdaptationLook>;
+
+    /// The bodies that move, as they are now; none without [`Plan::with_bodies`](crate::Plan::with_bodies).
+    fn bodies(&self) -> &[BodyState<D>] {
+        &[]
+    }
+
+    /// Where the bodies were at the root steps since the last call, with the means of their forces, oldest first. Call it at least every
+    /// [`MAX_FORCE_SAMPLES`](crate::MAX_FORCE_SAMPLES) root steps: older ones are lost.
+    fn take_motion(&mut self) -> Vec<MotionSample<D>> {
+        Vec::new()
+    }
 
     /// Updates of leaf cells in a root step on the mesh as it is now (J25 eq. 25).
     fn updates(&self) -> u64;

@@ -8,6 +8,7 @@
 //! applied to the lattice Boltzmann method* (2026).
 
 mod adapt;
+mod bodies;
 mod constants;
 mod error;
 mod f16;
@@ -34,6 +35,10 @@ mod wall_model;
 mod worst;
 
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
+pub use bodies::{
+    BodyMotion, BodyPath, BodyState, FreeMotion, LIGHTEST_BODY, MAX_BODY_PATH, MAX_BODY_SPEED,
+    MotionSample, RigidBodies,
+};
 pub use error::SolverError;
 pub use f16::F16;
 pub use flow::{DeviceFields, ForceSample, InitialState, Lap, LatticeFlow, Snapshot, Work};

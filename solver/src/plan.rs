@@ -2,7 +2,8 @@
 
 use crate::{
     Census, F16, FaceCondition, LatticeFlow, LatticeKind, Motion, Params, PatchCondition, Place,
-    Precision, SolverError, WallScheme,
+    Precision, RigidBodies, SolverError, WallScheme,
+    bodies::{self, Movement},
     constants::balance,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
@@ -46,6 +47,10 @@ pub struct Plan<'a, const D: usize> {
     /// Audit of its walls.
     pub census: Census,
     pub(crate) tables: Vec<Built<D>>,
+    /// Bodies that move, until the flow has them.
+    pub(crate) movement: Option<Box<Movement<D>>>,
+    /// Whether there are any.
+    pub(crate) has_bodies: bool,
 }
 
 impl<'a, const D: usize> Plan<'a, D> {
@@ -61,35 +66,37 @@ impl<'a, const D: usize> Plan<'a, D> {
     fn build(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
         check(mesh, &params)?;
         let tables = tables::build_checked(mesh, &params)?;
-        let census = match params.lattice {
-            LatticeKind::D2Q9 => walls::<D, D2Q9>(&tables),
-            LatticeKind::D3Q19 => walls::<D, D3Q19>(&tables),
-            LatticeKind::D3Q27 => walls::<D, D3Q27>(&tables),
-        };
+        let census = census(&params, &tables);
         subsonic("the speed of a wall", &[census.speed])?;
         if !params.has_opening() {
             check_closed(&census)?;
         }
-        let q = params.lattice.velocities();
-        let counts = mesh.level_counts();
-        let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
-            level: count.level,
-            blocks: table.blocks.len(),
-            cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
-            tau: tau(params.viscosity, count.level),
-            bytes: match params.precision {
-                Precision::F16 => table.level.bytes::<F16>(q),
-                Precision::F32 => table.level.bytes::<f32>(q),
-                Precision::F64 => table.level.bytes::<f64>(q),
-            },
-        });
-        let levels = levels.collect();
         Ok(Self {
+            levels: sheets(mesh, &params, &tables),
             mesh,
             params,
-            levels,
             census,
             tables,
+            movement: None,
+            has_bodies: false,
+        })
+    }
+
+    /// The same flow with bodies that move. They are embedded at their first poses, on the blocks of the mesh. Where such a flow goes,
+    /// [`LatticeFlow::mesh`] has the bodies as they are; it runs on the CPU, on one rank.
+    ///
+    /// # Errors
+    /// [`SolverError::Body`] with what is not possible and the way out.
+    pub fn with_bodies(self, bodies: Arc<RigidBodies<D>>) -> Result<Self, SolverError> {
+        let (movement, tables) = Movement::new(self.mesh, &self.params, bodies)?;
+        let census = census(&self.params, &tables);
+        Ok(Self {
+            levels: sheets(movement.mesh()?, &self.params, &tables),
+            census,
+            tables,
+            movement: Some(Box::new(movement)),
+            has_bodies: true,
+            ..self
         })
     }
 
@@ -127,7 +134,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Whether the mean density is held at 1, every [`HOLD_EVERY`](crate::HOLD_EVERY) root steps: in a closed box
     /// with moving or modelled walls. Interpolated bounce-back from a moving wall does not conserve mass exactly.
     pub fn holds_density(&self) -> bool {
-        let moves = self.census.fastest > 0.0 || !self.params.modeled.is_empty();
+        let moves = self.census.fastest > 0.0 || !self.params.modeled.is_empty() || self.has_bodies;
         !self.params.has_opening() && moves
     }
 
@@ -148,7 +155,10 @@ impl<'a, const D: usize> Plan<'a, D> {
         let is_plain = self.params.modeled.is_empty()
             && !patches.iter().any(goes_on)
             && !(has_links && patches.iter().any(is_interpolated));
-        if self.holds_density() && is_plain {
+        if self.has_bodies {
+            // Their walls go on.
+            balance::NONE
+        } else if self.holds_density() && is_plain {
             balance::ALL
         } else if self.census.turning > 0.0 {
             balance::TURNING
@@ -181,6 +191,9 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
+        if self.has_bodies && B::MEMORY == Memory::Device {
+            return Err(bodies::on_device());
+        }
         let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
         backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
         alone(B::start(slice::from_ref(backend), None, self)?)
@@ -198,6 +211,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
         match ranks {
             [one] => self.start(one),
+            _ if self.has_bodies => Err(bodies::on_ranks()),
             _ => alone(B::start(ranks, None, self)?),
         }
     }
@@ -212,6 +226,9 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
         link: Arc<dyn Communicator>,
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
+        if self.has_bodies {
+            return Err(bodies::on_ranks());
+        }
         B::start(slice::from_ref(backend), Some(link), self)
     }
 
@@ -223,6 +240,8 @@ impl<'a, const D: usize> Plan<'a, D> {
             levels: self.levels.clone(),
             census: self.census,
             tables: Vec::new(),
+            movement: None,
+            has_bodies: self.has_bodies,
         }
     }
 
@@ -310,6 +329,36 @@ pub(crate) fn start<'a, const D: usize, B: FlowKernels<D> + 'static>(
 /// The relaxation time on a level: τ - 1/2 doubles with each, for Δt and Δx halve together.
 pub(crate) fn tau(viscosity: f64, level: usize) -> f64 {
     0.5 + 3.0 * viscosity * f64::from(1u32 << level)
+}
+
+/// What there is to say of the levels of a mesh.
+fn sheets<const D: usize>(
+    mesh: &Mesh<D>,
+    params: &Params<D>,
+    tables: &[Built<D>],
+) -> Vec<LevelSheet> {
+    let q = params.lattice.velocities();
+    let counts = mesh.level_counts();
+    let levels = tables.iter().zip(&counts).map(|(table, count)| LevelSheet {
+        level: count.level,
+        blocks: table.blocks.len(),
+        cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
+        tau: tau(params.viscosity, count.level),
+        bytes: match params.precision {
+            Precision::F16 => table.level.bytes::<F16>(q),
+            Precision::F32 => table.level.bytes::<f32>(q),
+            Precision::F64 => table.level.bytes::<f64>(q),
+        },
+    });
+    levels.collect()
+}
+
+fn census<const D: usize>(params: &Params<D>, tables: &[Built<D>]) -> Census {
+    match params.lattice {
+        LatticeKind::D2Q9 => walls::<D, D2Q9>(tables),
+        LatticeKind::D3Q19 => walls::<D, D3Q19>(tables),
+        LatticeKind::D3Q27 => walls::<D, D3Q27>(tables),
+    }
 }
 
 fn walls<const D: usize, L: Lattice>(tables: &[Built<D>]) -> Census {

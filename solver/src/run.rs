@@ -1,6 +1,7 @@
 //! A running flow, one orchestration for all backends (J25 §4.1): the recursion over levels is in [`level`].
 
 mod adapt;
+mod bodies;
 mod density;
 #[cfg(test)]
 mod halo_tests;
@@ -14,15 +15,17 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, DeviceFields, ForceSample, InitialState, Interpolation, Lap, LatticeFlow, Plan,
-    RunningMeans, Snapshot, SolverError, Work,
+    AdaptationLook, BodyState, DeviceFields, ForceSample, InitialState, Interpolation, Lap,
+    LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, Work,
     adapt::own_mesh::OwnMesh,
+    bodies::Movement,
     fields::Integrals,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     ranks::{Comm, FailureGuard, Halo, Peers, link, make_rooms},
     storage::Storage,
     tables::{Built, Rule},
+    variation::OfTime,
 };
 use cutlink_amr::dims;
 use cutlink_device::Route;
@@ -67,6 +70,8 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     looks: Vec<AdaptationLook>,
     /// Changes of the mesh so far.
     epoch: u64,
+    /// Bodies that move.
+    movement: Option<Box<Movement<D>>>,
     /// Who adds up what, once integrals were wanted of this mesh.
     summed: OnceLock<Summed<B>>,
     /// The other ranks, if there are any.
@@ -116,7 +121,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     }
 
     fn of_tables(
-        plan: Plan<'a, D>,
+        mut plan: Plan<'a, D>,
         tables: Vec<Built<D>>,
         backend: &B,
     ) -> Result<Self, SolverError> {
@@ -127,9 +132,10 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             state.next = state.allocate::<L>(backend)?;
             levels.push(state);
         }
+        let movement = plan.movement.take();
         let ring = SUMS * plan.params.patches.len() * SAMPLES;
         let forces = backend.alloc("forces", ring, ExactSum::default())?;
-        Ok(Self {
+        let mut run = Self {
             plan,
             backend: backend.clone(),
             levels,
@@ -145,21 +151,37 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             own: None,
             looks: Vec::new(),
             epoch: 0,
+            movement,
             summed: OnceLock::new(),
             peers: None,
             lattice: PhantomData,
-        })
+        };
+        run.begin_bodies()?;
+        Ok(run)
     }
 
     /// Does a root step without forces, or gives it to be replayed.
     fn step_levels(&mut self) -> Result<(), SolverError> {
-        let cubic = self.plan.params.interpolation == Interpolation::Cubic;
         let pull = self.pull();
+        let movement = self.movement.take().map(Mutex::new);
+        let done = self.step_with(movement.as_ref(), pull.as_ref());
+        self.movement = movement.map(|of| of.into_inner().unwrap_or_else(PoisonError::into_inner));
+        done
+    }
+
+    fn step_with(
+        &mut self,
+        movement: Option<&Mutex<Box<Movement<D>>>>,
+        pull: Option<&OfTime<D>>,
+    ) -> Result<(), SolverError> {
+        let cubic = self.plan.params.interpolation == Interpolation::Cubic;
         let steps = Steps {
             clock: &self.clock,
             cubic,
-            pull: pull.as_ref(),
+            pull,
             peers: self.peers.as_ref(),
+            movement,
+            moment_center: self.plan.params.moment_center,
         };
         let (backend, levels) = (&self.backend, &mut self.levels);
         let all_levels = |levels: &mut [State<D, S, B>]| {
@@ -167,9 +189,9 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             steps.meet::<L, S>(backend, levels)
         };
         // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages through host
-        // memory are no launches.
+        // memory and what bodies do on the host are no launches.
         let is_recorded = steps.peers.is_none_or(Peers::are_linked);
-        if self.clock.is_some() || pull.is_some() || !is_recorded {
+        if self.clock.is_some() || pull.is_some() || movement.is_some() || !is_recorded {
             return all_levels(levels);
         }
         let parity = (self.steps % 2) as usize;
@@ -231,6 +253,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     fn root_step(&mut self, is_last: bool) -> Result<(), SolverError> {
         self.vary()?;
         self.step_levels()?;
+        self.sample_bodies();
         let is_due = is_last || (self.steps + 1).is_multiple_of(self.sample_every);
         if self.plan.params.forces && is_due {
             let clock = self.clock.take();
@@ -325,6 +348,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
+        if let Some(movement) = &self.movement {
+            return movement.mesh();
+        }
         match &self.own {
             None => Ok(self.plan.mesh),
             Some(own) => own.on_host(&self.backend),
@@ -343,7 +369,16 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     }
 
     fn epoch(&self) -> u64 {
-        self.epoch
+        self.epoch + self.movement.as_ref().map_or(0, |of| of.epoch())
+    }
+
+    fn bodies(&self) -> &[BodyState<D>] {
+        self.movement.as_ref().map_or(&[], |of| of.states())
+    }
+
+    fn take_motion(&mut self) -> Vec<MotionSample<D>> {
+        let movement = self.movement.as_mut();
+        movement.map_or_else(Vec::new, |of| of.take_samples())
     }
 
     fn take_looks(&mut self) -> Vec<AdaptationLook> {

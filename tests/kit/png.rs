@@ -3,7 +3,7 @@
 use std::io;
 
 /// Width, height and pixels of a PNG file, with a palette or without.
-pub fn decoded(file: &[u8]) -> ([usize; 2], Vec<[u8; 3]>) {
+pub(crate) fn decoded(file: &[u8]) -> ([usize; 2], Vec<[u8; 3]>) {
     let mut decoder = png::Decoder::new(io::Cursor::new(file));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().expect("a PNG file");

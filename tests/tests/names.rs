@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 22] = [
     "nvcc",
     "mpi",
     "device",
     "vtkxml",
+    "report",
     "amr",
     "fr",
     "elliptic",
@@ -17,7 +18,13 @@ const CRATES: [&str; 15] = [
     "hex",
     "mesher",
     "voxelizer",
+    "common",
+    "signal",
+    "pictures",
+    "meshing",
     "solver",
+    "flow",
+    "grains",
     "meshes",
     "pipeline",
     "tools",

@@ -1,6 +1,7 @@
 //! The command line and its help texts. Values are only parsed here: [`cutlink::options`] has their types,
 //! [`crate::mesh`] and [`crate::inspect`] check their meaning.
 
+pub use crate::pack::PackArgs;
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -47,8 +48,12 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Refine the mesh of an OpenFOAM case, or coarsen it, and map its fields; read meshes of Gmsh and VTU
     Refine(RefineArgs),
+    /// Pack grains into a box or a closed surface, as CSV, PLY, STL or VTP
+    Pack(PackArgs),
     /// Run the flow of a case file, on the CPU or an NVIDIA GPU
     Solve(SolveArgs),
+    /// Show a surface, a mesh, an OpenFOAM mesh or the results of a run in a browser
+    View(ViewArgs),
     /// Measure the speed of meshing and of flows on this machine
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -127,6 +132,10 @@ pub struct MeshArgs {
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub write_config: Option<PathBuf>,
 
+    /// Write a page that shows surface and cells in a browser, in one .html file
+    #[arg(long, value_name = "PATH", help_heading = "Output", conflicts_with_all = ["dry_run", "write_config"])]
+    pub report: Option<PathBuf>,
+
     /// Overwrite existing outputs
     #[arg(long, help_heading = "Output")]
     pub force: bool,
@@ -195,6 +204,8 @@ pub enum BenchCommand {
     Flux(Box<BenchFluxArgs>),
     /// Time and memory of refining hexahedra with their fields, on the CPU
     Hex(BenchHexArgs),
+    /// Time of a step of grains at rest, per grain
+    Grains(crate::bench::grains::BenchGrainsArgs),
 }
 
 const REFINE_EXAMPLES: &str = "\
@@ -769,6 +780,10 @@ pub struct InspectArgs {
     )]
     pub polymesh_format: Option<PolyMeshEncoding>,
 
+    /// Write a page that shows the mesh or the surface in a browser, in one .html file
+    #[arg(long, value_name = "PATH", help_heading = "Exports")]
+    pub report: Option<PathBuf>,
+
     /// Overwrite existing outputs
     #[arg(long, help_heading = "Exports")]
     pub force: bool,
@@ -780,6 +795,45 @@ pub struct InspectArgs {
     /// How to report.
     #[command(flatten)]
     pub output: Output,
+}
+
+const VIEW_EXAMPLES: &str = "\
+Examples:
+  cutlink view scan.stl
+  cutlink view bunny.cutlink --output bunny.html --no-open
+  cutlink view case
+  cutlink view flow
+
+The page is one file that loads nothing. A folder into which a run writes is followed, by a server on this machine alone.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
+
+/// Arguments of `cutlink view`.
+#[derive(Debug, Args)]
+#[command(after_help = VIEW_EXAMPLES)]
+pub struct ViewArgs {
+    /// A surface, a mesh file, an OpenFOAM case or its polyMesh, or the output folder of a run
+    pub path: PathBuf,
+
+    /// Where to write the page of a file [default: its name with .html, beside it]
+    #[arg(short = 'o', long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+
+    /// Print the name of the page and do not open it
+    #[arg(long)]
+    pub no_open: bool,
+
+    /// Overwrite an existing page; one of this program beside its file always is
+    #[arg(long)]
+    pub force: bool,
+
+    /// Worker threads; 0 uses all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+
+    /// How to report.
+    #[command(flatten)]
+    pub report: Output,
 }
 
 #[cfg(test)]

@@ -6,9 +6,11 @@
 //! | [`cli`] | the command line and its help texts |
 //! | [`mesh`] | `cutlink mesh` and `cutlink estimate` |
 //! | [`refine`] | `cutlink refine` |
+//! | [`pack`] | `cutlink pack`: beds of grains |
 //! | [`solve`] | `cutlink solve` |
 //! | [`inspect`] | `cutlink inspect`: content, checks and exports of a mesh file; health of a surface |
 //! | [`bench`](mod@bench) | `cutlink bench`: the speed of meshing and flows on this machine |
+//! | [`view`] | `cutlink view`: pages for a browser, and a server that follows a run |
 //! | [`demo`] | `cutlink demo`: a real scan, meshed with the defaults |
 //! | [`manual`] | completions and manual pages |
 //! | [`console`] | stdout, stderr, progress |
@@ -25,10 +27,12 @@ pub mod exit;
 pub mod inspect;
 pub mod manual;
 pub mod mesh;
+pub mod pack;
 mod processes;
 pub mod refine;
 pub mod signals;
 pub mod solve;
+pub mod view;
 
 use cli::{Cli, Command};
 use cutlink::{Error, pool};
@@ -50,12 +54,15 @@ pub fn run(cli: &Cli) -> u8 {
         Command::Estimate(args) => args.output.json,
         Command::Inspect(args) => args.output.json,
         Command::Refine(args) => args.output.json,
+        Command::Pack(args) => args.report.json,
         Command::Solve(args) => args.output.json,
+        Command::View(args) => args.report.json,
         Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Adapt(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Flux(args)) => args.run.output.json,
         Command::Bench(cli::BenchCommand::Hex(args)) => args.run.output.json,
+        Command::Bench(cli::BenchCommand::Grains(args)) => args.output.json,
         _ => false,
     };
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
@@ -92,12 +99,15 @@ fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
         Command::Estimate(args) => mesh::estimate(args),
         Command::Inspect(args) => inspect::command(args),
         Command::Refine(args) => refine::command(args),
+        Command::Pack(args) => pack::command(args),
         Command::Solve(args) => solve::command(args, world),
+        Command::View(args) => view::command(args),
         Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
         Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
         Command::Bench(cli::BenchCommand::Adapt(args)) => bench::adapt::command(args),
         Command::Bench(cli::BenchCommand::Flux(args)) => bench::flux::command(args),
         Command::Bench(cli::BenchCommand::Hex(args)) => bench::hex::command(args),
+        Command::Bench(cli::BenchCommand::Grains(args)) => bench::grains::command(args),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { dir } => manual::man(dir.as_deref()),

@@ -4,6 +4,7 @@ use crate::cli::{EstimateArgs, MeshArgs};
 use crate::console::{self, Console};
 use cutlink::device::DeviceReport;
 use cutlink::device::{Opening, on};
+use cutlink::inspect::meshed_page;
 use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{MeshReport, Times};
@@ -52,6 +53,7 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
         options: args.options.clone(),
         config: args.config.clone(),
         write_config: None,
+        report: None,
         force: true,
         dry_run: true,
         output: args.output,
@@ -151,6 +153,10 @@ impl Run<'_> {
             let (mesh, counts) = self.work.build_counted(&prepared)?;
             let (work, report) = (&mut self.work, &mut report);
             work.deliver(report, &prepared, &mesh, counts)?;
+            if let Some(path) = &self.args.report {
+                let page = meshed_page(&mesh, &prepared.snapped, Path::new(&job.name()));
+                output::write_text(path, self.args.force, &page.html())?;
+            }
         }
         self.finish(report)
     }
@@ -218,6 +224,9 @@ fn run(args: &MeshArgs, goal: Goal, world: Option<&Arc<World>>) -> Result<(), Er
     }
     if is_first && !args.dry_run && args.write_config.is_none() {
         job.check_targets()?;
+        if let Some(path) = &args.report {
+            output::check(path, args.force, None)?;
+        }
     }
     // It opens while the surface is read, checked and snapped.
     let opening = Opening::begin(job.device.0)?;

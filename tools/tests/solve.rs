@@ -325,7 +325,9 @@ fn written(folder: &Folder, name: &str) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<(String, Vec<u8>)> = entries
         .map(|e| e.expect("an entry"))
         .map(|e| (e.file_name().to_string_lossy().into_owned(), e.path()))
-        .filter(|(n, _)| !n.ends_with(".ckpt") && n != "summary.json" && n != "case.toml")
+        .filter(|(n, _)| {
+            !n.ends_with(".ckpt") && n != "summary.json" && n != "case.toml" && n != "report.html"
+        })
         .map(|(n, path)| (n, std::fs::read(path).expect("a file")))
         .collect();
     files.sort();

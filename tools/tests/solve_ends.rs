@@ -334,7 +334,9 @@ fn a_killed_run_whose_mesh_follows_the_flow_goes_on_with_the_same_files() {
                     .into_owned()
             })
             // These have times of the clock.
-            .filter(|file| !["summary.json", "adapt.csv", "case.toml"].contains(&file.as_str()))
+            .filter(|file| {
+                !["summary.json", "report.html", "adapt.csv", "case.toml"].contains(&file.as_str())
+            })
             .collect();
         all.sort();
         all

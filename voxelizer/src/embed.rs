@@ -75,7 +75,55 @@ pub fn embed<const D: usize, K: MeshKernels<D>>(
     params: &EmbedParams,
     observer: &mut dyn StageObserver,
 ) -> Result<Mesh<D, K>, VoxelError> {
-    embed_scope(kernels, surface, frame, params, Scope::Whole, observer)
+    embed_scope(
+        kernels,
+        surface,
+        frame,
+        params,
+        Scope::Whole,
+        None,
+        observer,
+    )
+}
+
+/// Embeds a surface, snapped to `frame.lattice(params.levels)`, on the blocks of a forest, which stay as they are: masks, links, cut
+/// distances and patches are, bit for bit, those that [`embed`] makes where the blocks are the same. A surface that leaves the finest
+/// blocks has links on coarser levels, and may cross from one level to another, which [`crate::validate`] finds. Of
+/// `params`, wall distance, rules and regions do not count.
+///
+/// Cost: as [`embed`], without marks and new blocks.
+///
+/// # Errors
+/// As [`embed`]; a forest that is not of this box ([`VoxelError::Blocks`]).
+///
+/// # Panics
+/// Where the forest's ids do not ascend with the level.
+pub fn embed_fixed<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    surface: &Snapped<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+    forest: Forest<D, K>,
+    observer: &mut dyn StageObserver,
+) -> Result<Mesh<D, K>, VoxelError> {
+    let fits = forest.root == frame.root_blocks()
+        && forest.periodic == params.periodic_axes()
+        && forest.levels.len() <= params.levels;
+    if !fits {
+        return Err(VoxelError::Blocks {
+            levels: forest.levels.len(),
+            most: params.levels,
+        });
+    }
+    embed_scope(
+        kernels,
+        surface,
+        frame,
+        params,
+        Scope::Whole,
+        Some(forest),
+        observer,
+    )
 }
 
 /// How much of a mesh is made.
@@ -95,13 +143,14 @@ impl<const D: usize> Scope<'_, D> {
     }
 }
 
-/// [`embed`], of a part of the mesh.
+/// [`embed`], of a part of the mesh, or on given blocks.
 pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
     kernels: &K,
     surface: &Snapped<D>,
     frame: Frame<D>,
     params: &EmbedParams,
     scope: Scope<'_, D>,
+    given: Option<Forest<D, K>>,
     observer: &mut dyn StageObserver,
 ) -> Result<Mesh<D, K>, VoxelError> {
     params.validate()?;
@@ -117,7 +166,10 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
         fill: params.fill,
         gaps,
     };
-    let plan = refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?;
+    let plan = match given {
+        Some(_) => Vec::new(),
+        None => refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?,
+    };
     let mut clock = Clock::new(kernels, observer)?;
     // On periodic faces, crossings add up.
     let repeats = if params.periodic_axes() == [false; D] {
@@ -128,7 +180,11 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
     let set = kernels.facet_set(surface, repeats)?;
     let beyond = Beyond::new(kernels, surface, &frame, params)?;
     clock.lap(Stage::Upload)?;
-    let mut build = Build::new(kernels, &frame, params.periodic_axes())?;
+    let forest = match given {
+        Some(forest) => forest,
+        None => Forest::new(kernels, frame.root_blocks())?.with_periodic(params.periodic_axes()),
+    };
+    let mut build = Build::new(kernels, forest)?;
     let mut above: Option<Level<K>> = None;
     let mut passed = 0;
 
@@ -298,8 +354,7 @@ struct Build<'a, const D: usize, K: Backend> {
 }
 
 impl<'a, const D: usize, K: MeshKernels<D>> Build<'a, D, K> {
-    fn new(kernels: &'a K, frame: &Frame<D>, periodic: [bool; D]) -> Result<Self, VoxelError> {
-        let forest = Forest::new(kernels, frame.root_blocks())?.with_periodic(periodic);
+    fn new(kernels: &'a K, forest: Forest<D, K>) -> Result<Self, VoxelError> {
         let blocks = forest.capacity();
         let none = || kernels.upload(Vec::new());
         Ok(Self {

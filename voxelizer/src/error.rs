@@ -65,6 +65,24 @@ pub enum VoxelError {
         /// Blocks that the level has.
         there: usize,
     },
+    /// A forest that is not of this box.
+    #[error(
+        "the blocks given, of {levels} levels, are of another box, of other periodic axes or of more than {most} levels"
+    )]
+    Blocks {
+        /// Levels of the forest.
+        levels: usize,
+        /// Levels of the lattice.
+        most: usize,
+    },
+    /// Patches that cannot move as bodies.
+    #[error("the body \"{body}\" cannot move: {reason}")]
+    Body {
+        /// The body.
+        body: String,
+        /// Why, and the way out.
+        reason: String,
+    },
     /// The surface cannot be snapped.
     #[error(transparent)]
     Snap(#[from] SnapError),

@@ -21,6 +21,7 @@ pub mod kernels;
 mod links;
 mod mesh;
 pub mod mesh_file;
+mod moving;
 mod params;
 mod periodic;
 pub mod refine;
@@ -35,7 +36,7 @@ mod windows;
 pub use adapt::{AdaptedBlocks, Former, held_by};
 pub use constants::DIRECTION_BITS;
 pub use cuts::CutLink;
-pub use embed::{check_levels, embed, fluid_layers, prepare};
+pub use embed::{check_levels, embed, embed_fixed, fluid_layers, prepare};
 pub use error::VoxelError;
 pub use estimate::{
     BUILD_BLOCKS, Estimate, EstimateError, Forecast, LevelEstimate, forecast, rough,
@@ -46,6 +47,7 @@ pub use join::{OwnBlocks, OwnLevel, join};
 pub use kernels::AdaptKernels;
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh, MeshCounts};
+pub use moving::{MovingPatches, MovingSurface};
 pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, WallRule};
 pub use periodic::check_periodic;
 pub use seed::{Kept, SeedError, keep_connected};

@@ -122,7 +122,7 @@ impl<const D: usize> Window<D> {
             _ => {
                 let seen = (params.levels - 1).saturating_sub(UNSEEN).max(1);
                 let scope = Scope::Coarse(seen.min(params.levels - 1));
-                let coarse = embed_scope(kernels, surface, frame, params, scope, &mut ())?;
+                let coarse = embed_scope(kernels, surface, frame, params, scope, None, &mut ())?;
                 let coarse = coarse.forest.download(kernels)?;
                 curve.ends(&curve.work(&coarse, params.levels), windows)
             }
@@ -199,7 +199,7 @@ pub fn embed_window<const D: usize, K: MeshKernels<D>>(
         "the window should be of this mesh"
     );
     let scope = Scope::Window(window);
-    embed_scope(kernels, surface, frame, params, scope, observer)
+    embed_scope(kernels, surface, frame, params, scope, None, observer)
 }
 
 /// Layers of blocks around the own ones that are refined as in the whole mesh, by level but the finest: N of the module's text.

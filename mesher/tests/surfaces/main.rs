@@ -14,6 +14,7 @@ mod read_ply;
 mod read_polyline;
 mod read_random;
 mod read_stl;
+mod rigid;
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;
 

@@ -1,10 +1,12 @@
 //! Content and health of files: the reports of `cutlink inspect`. The kind of a file is detected by its content.
 
 mod mesh;
+mod page;
 mod surface;
 
 pub use mesh::{Distances, FileCheck, InspectReport, Patch, checks, verdict};
-pub use surface::SurfaceReport;
+pub use page::{mesh_page, meshed_page, polymesh_page, surface_page};
+pub use surface::{FacetCorners, SurfaceReport};
 
 use cutlink_common::Error;
 use cutlink_mesher::read::{AnySurface, ReadError, is_stream, read_any};

@@ -11,6 +11,9 @@ use cutlink_mesher::read::{Loaded, ReadReport};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
+/// The corners of a facet.
+pub type FacetCorners<const D: usize> = [[f64; D]; D];
+
 /// What `cutlink inspect` says about a surface.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -40,20 +43,38 @@ impl<const D: usize> SurfaceReport<D> {
     where
         Facet<D>: Meet<D>,
     {
+        Self::with_crossing(path, &mut loaded, intersections).map(|(report, _)| report)
+    }
+
+    /// As [`new`](Self::new), with the corners of the facets that intersect others, for [`surface_page`](super::surface_page).
+    /// The surface stays, welded.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_crossing(
+        path: &Path,
+        loaded: &mut Loaded<D>,
+        intersections: bool,
+    ) -> Result<(Self, Vec<FacetCorners<D>>), Error>
+    where
+        Facet<D>: Meet<D>,
+    {
         let (health, welded) = health_of(&mut loaded.surface, &loaded.report);
         let found = match intersections {
-            true => Some(intersections::find_as_is(&loaded.surface)?.report),
+            true => Some(intersections::find_as_is(&loaded.surface)?),
             false => None,
         };
-        Ok(Self {
+        let (found, crossing) = found.map_or((None, Vec::new()), |f| (Some(f.report), f.facets));
+        let report = Self {
             path: path.to_owned(),
             notes: loaded.report.notes.iter().cloned().chain(welded).collect(),
-            read: loaded.report,
+            read: loaded.report.clone(),
             areas: loaded.surface.patch_areas(),
-            patches: loaded.surface.patches,
+            patches: loaded.surface.patches.clone(),
             health,
             intersections: found,
-        })
+        };
+        Ok((report, crossing))
     }
 
     /// The report as text.

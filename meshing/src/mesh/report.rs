@@ -4,6 +4,7 @@
 use crate::mesh::intersections::IntersectionReport;
 use crate::polymesh::PolyMeshReport;
 use cutlink_common::device::DeviceReport;
+use cutlink_pictures::scale::significant;
 use cutlink_voxelizer::LevelCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -483,25 +484,7 @@ pub fn millis(ms: f64) -> String {
 
 /// Six significant digits, no trailing zeros.
 pub fn short(x: f64) -> String {
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = x.abs().log10().floor();
-    if !(-4.0..7.0).contains(&magnitude) {
-        let text = format!("{x:.5e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", trimmed(mantissa));
-    }
-    let digits = (5.0 - magnitude).max(0.0) as usize;
-    trimmed(&format!("{x:.digits$}")).to_owned()
-}
-
-fn trimmed(number: &str) -> &str {
-    if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
-    }
+    significant(x, 6)
 }
 
 /// Coordinates in parentheses.

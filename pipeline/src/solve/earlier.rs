@@ -5,8 +5,7 @@
 //! metres, so mesh, lattice, box and lattice velocity of the new run may differ.
 
 use crate::solve::{
-    case::{Case, RunTable},
-    checkpoint,
+    case::Case,
     flux::parse,
     resolve::{CaseGrid, Resolved},
     sheet::Sheet,
@@ -18,6 +17,7 @@ use cutlink_common::{
     device::{Opened, on},
 };
 use cutlink_device::Host;
+use cutlink_flow::{checkpoint, tables::RunTable};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,

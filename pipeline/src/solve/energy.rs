@@ -3,11 +3,9 @@
 //! In: bulk quantities of the flow. Out: the fluid mean of ρ u² / 2, divided by that of the reference velocity;
 //! `energy.csv`.
 
-use crate::{
-    flow::{Table, Until},
-    solve::{bulk::Bulk, history, resolve::Resolved},
-};
+use crate::solve::resolve::Resolved;
 use cutlink_common::Error;
+use cutlink_flow::{Table, Until, bulk::Bulk, history};
 use std::{fmt::Write as _, path::Path};
 
 const HEADER: &str = "step,time,kinetic energy";

@@ -12,17 +12,14 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    flow::Until,
-    solve::{
-        case::{Case, DomainTable},
-        laws,
-        reference::with_free_stream,
-        resolve::{self, CaseGrid, Resolved},
-        sheet,
-        units::{Physics, Unstable},
-        wall_units::WallUnits,
-    },
+use crate::solve::{
+    case::{Case, DomainTable},
+    laws,
+    reference::with_free_stream,
+    resolve::{self, CaseGrid, Resolved},
+    sheet,
+    units::{Physics, Unstable},
+    wall_units::WallUnits,
 };
 use cutlink_amr::dims;
 use cutlink_common::{
@@ -31,6 +28,7 @@ use cutlink_common::{
     pool,
 };
 use cutlink_device::{Backend, Host, Memory, memory, select};
+use cutlink_flow::Until;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,

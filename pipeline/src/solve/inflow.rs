@@ -6,11 +6,12 @@ use crate::solve::{
     conditions::Scale,
     expression::{Expression, ramp},
     profile::{self, Table},
-    resolve::{missing, positive},
+    resolve::missing,
     turbulence,
     value::{self, Value},
 };
 use cutlink_common::Error;
+use cutlink_flow::setting::positive;
 use cutlink_meshing::options::Axes;
 use cutlink_solver::{AtTime, OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};

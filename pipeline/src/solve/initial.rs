@@ -4,10 +4,10 @@ use crate::solve::{
     case::{InitialTable, Preset},
     conditions::Scale,
     expression::{Expression, ring::THINNEST},
-    resolve::positive,
     value::{self, Value},
 };
 use cutlink_common::Error;
+use cutlink_flow::setting::positive;
 use cutlink_voxelizer::Frame;
 use std::f64::consts::TAU;
 
@@ -141,13 +141,8 @@ pub(super) fn initial<const D: usize>(
     Ok((made, Some(table)))
 }
 
-/// Velocity and pressure of a predefined field, as expressions.
-fn preset<const D: usize>(
-    given: &InitialTable,
-    stream: [f64; D],
-    scale: &Scale<'_, D>,
-) -> Result<(Vec<Value>, Value), Error> {
-    let preset = given.preset.unwrap_or(Preset::Rest);
+/// Refuses keys that a predefined field does not have.
+fn check_preset(given: &InitialTable, preset: Preset) -> Result<(), Error> {
     let name = match preset {
         Preset::Rest => "rest",
         Preset::FreeStream => "free-stream",
@@ -191,6 +186,17 @@ fn preset<const D: usize>(
             );
         }
     }
+    Ok(())
+}
+
+/// Velocity and pressure of a predefined field, as expressions.
+fn preset<const D: usize>(
+    given: &InitialTable,
+    stream: [f64; D],
+    scale: &Scale<'_, D>,
+) -> Result<(Vec<Value>, Value), Error> {
+    let preset = given.preset.unwrap_or(Preset::Rest);
+    check_preset(given, preset)?;
     let size: [f64; D] =
         std::array::from_fn(|a| scale.frame.dx * f64::from(scale.frame.root_cells[a]));
     // Phase from the lower corner; the box has a length of 2π.

@@ -4,11 +4,9 @@
 //! In: means over the fluid, and snapshots of the blocks at open faces. Out: SI units, in 2D per metre of depth. Flows
 //! are positive where fluid leaves the box; [`flux`] documents the summation.
 
-use crate::{
-    flow::Table,
-    solve::{conditions::FACES, history, recirculation::Line, resolve::Resolved, units::Units},
-};
+use crate::solve::{conditions::FACES, recirculation::Line, resolve::Resolved, units::Units};
 use cutlink_common::Error;
+use cutlink_flow::{Table, history};
 use cutlink_solver::{
     FaceCondition, ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
     fields::{self, blocks_around, blocks_at, flux},

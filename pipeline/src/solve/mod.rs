@@ -5,8 +5,8 @@
 //! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
-//! - A mesh that follows the flow: `adapt`.
-//! - The flow of a case, behind the door of every physics ([`crate::flow`], which has the run loop): `lattice`. One run at
+//! - A mesh that follows the flow: `adapt`. Bodies that move: `motion`.
+//! - The flow of a case, behind the door of every physics ([`cutlink_flow`], which has the run loop): `lattice`. One run at
 //!   a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there
 //!   is a mesh in `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
@@ -15,9 +15,7 @@
 //! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
 pub(crate) mod adapt;
-mod bulk;
 pub mod case;
-pub mod checkpoint;
 mod conditions;
 mod delivery;
 mod earlier;
@@ -27,19 +25,15 @@ pub mod example;
 mod expression;
 pub mod flux;
 mod hints;
-pub(crate) mod history;
 mod inflow;
 mod initial;
 mod integrals;
 mod lattice;
 mod laws;
-pub(crate) mod leftovers;
-pub(crate) mod lock;
-pub(crate) mod means;
+mod motion;
 mod notes;
 mod numerics;
 pub mod outputs;
-pub(crate) mod parts;
 mod profile;
 mod recirculation;
 pub(crate) mod reference;
@@ -56,7 +50,6 @@ pub mod units;
 pub mod value;
 pub(crate) mod verdict;
 mod wall_units;
-pub(crate) mod watch;
 
 pub use case::Case;
 pub use estimate::{EstimateOptions, FlowEstimate};

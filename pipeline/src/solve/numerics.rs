@@ -3,10 +3,10 @@
 
 use crate::solve::{
     case::{NumericsTable, WallModelName},
-    resolve::positive,
     units::{StabilityBounds, Unstable},
 };
 use cutlink_common::Error;
+use cutlink_flow::setting::positive;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Plan, Precision,
     WallScheme, has_opening, is_driven_by_walls, is_passed,

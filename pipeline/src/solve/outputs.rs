@@ -1,13 +1,13 @@
 //! Outputs of a case: fields, their units and periods, from its table `[output]`.
 
-use crate::fields::{self, Clock, FieldUnits, OutputSpec};
-use crate::solve::case::{AveragesTable, FieldUnitsName, OutputTable};
 use crate::solve::units::{Physics, Units};
 use cutlink_common::Error;
+use cutlink_flow::{
+    fields::{self, Clock, FieldUnits, OutputSpec},
+    setting::averages,
+    tables::{AveragesTable, FieldUnitsName, OutputTable},
+};
 use cutlink_voxelizer::Frame;
-
-/// Default number of root steps between two samples of averages.
-const SAMPLE_EVERY: u64 = 16;
 
 /// Resolved outputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,38 +59,4 @@ pub(super) fn outputs<const D: usize>(
         units,
     };
     Ok((outputs, table))
-}
-
-/// The first step of averages, and the steps between two samples, if the case has any.
-///
-/// # Errors
-/// Averaged outputs without averages, values that make no sense.
-pub(crate) fn averages(
-    given: Option<&AveragesTable>,
-    specs: &[OutputSpec],
-    clock: &Clock,
-) -> Result<Option<[u64; 2]>, Error> {
-    let Some(given) = given else {
-        return match specs.iter().find(|spec| spec.average.is_some()) {
-            None => Ok(None),
-            Some(spec) => Err(Error::input(format!(
-                "[[output.write]] \"{}\" is an average, but there is no [output.averages]",
-                spec.name.as_deref().unwrap_or_default()
-            ))
-            .hint("add [output.averages] with from_flow_through, from_seconds or from_steps")),
-        };
-    };
-    let wrong = |what: String| Error::input(format!("[output.averages] {what}"));
-    let (steps, seconds, through) = (
-        given.from_steps,
-        given.from_seconds,
-        given.from_flow_through,
-    );
-    let from = clock
-        .steps("from", steps, seconds, through)
-        .map_err(|what| wrong(what).hint("give one of them, or none to start at the beginning"))?;
-    match given.every_steps {
-        Some(0) => Err(wrong("every_steps is 0".into()).hint("it must be at least 1")),
-        every => Ok(Some([from.unwrap_or(0), every.unwrap_or(SAMPLE_EVERY)])),
-    }
 }

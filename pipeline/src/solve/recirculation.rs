@@ -3,12 +3,9 @@
 //! In: a line (default: from the rear of the body along the free stream) and snapshots. Out: the distance from its
 //! first point to where the velocity along it first changes from negative to positive.
 
-use crate::solve::{
-    case::{FreeStreamTable, RecirculationTable},
-    reference,
-    resolve::missing,
-};
+use crate::solve::{case::FreeStreamTable, reference, resolve::missing};
 use cutlink_common::Error;
+use cutlink_flow::tables::RecirculationTable;
 use cutlink_mesher::Surface;
 use cutlink_solver::{Snapshot, fields::velocity_at};
 use cutlink_voxelizer::{Frame, Mesh};

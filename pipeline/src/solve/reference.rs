@@ -2,17 +2,14 @@
 
 use crate::solve::{
     case::{Case, FaceKind, FreeStreamTable},
-    resolve::positive,
     value::Value,
 };
 use cutlink_common::{Error, config::suggestion};
+use cutlink_flow::{history::Group, setting::positive};
 use std::collections::BTreeMap;
 
 /// The group of all patches.
 const ALL: &str = "all";
-
-/// A group's name and its patches.
-pub(crate) type Group = (String, Vec<usize>);
 
 /// Directions of drag, lift and side force: x, y and z, rotated by the angle of attack from x towards y; the drag also
 /// by the sideslip towards z.
@@ -124,7 +121,7 @@ pub(crate) fn groups(
 }
 
 /// Whether a name matches a pattern, in which `*` matches any text.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == name;
     };

@@ -5,18 +5,24 @@
 //! velocities are divided by c, an acceleration by c / Δt, angular velocities multiplied by Δt, and a gauge pressure p
 //! is the density 1 + 3 p / (ρ c²).
 
-use crate::flow::{RunTimes, Until, until};
 use crate::solve::adapt::{AdaptScale, adaptation};
-use crate::solve::case::{Case, OutputTable, PhysicsTable};
-use crate::solve::conditions::{Conditions, Scale, acceleration, conditions};
+use crate::solve::case::{Case, FaceTable, PhysicsTable};
+use crate::solve::conditions::{Scale, acceleration, conditions};
 use crate::solve::initial::{Initial, initial};
 use crate::solve::numerics::{Kind, numerics};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
-use crate::solve::reference::{Group, axes, groups, with_free_stream};
+use crate::solve::reference::{axes, groups, with_free_stream};
 use crate::solve::units::{Physics, Units, Unstable};
 use crate::solve::value::{self, Value};
 use cutlink_common::Error;
+use cutlink_flow::{
+    RunTimes, Until,
+    history::Group,
+    setting::{FOLDER, positive},
+    tables::OutputTable,
+    until,
+};
 use cutlink_meshing::{mesh::domain, options::Root};
 use cutlink_solver::{Params, Place, WallScheme};
 use cutlink_voxelizer::{Frame, Mesh};
@@ -30,8 +36,6 @@ pub const LATTICE_VELOCITY: f64 = 0.05;
 const RAMP: f64 = 7.34;
 /// Default number of root steps between two lines of integrals; a line costs as much as several steps.
 const INTEGRALS_EVERY: u64 = 256;
-/// Default output folder.
-pub const FOLDER: &str = "flow";
 /// The properties of a mesh that a case needs.
 #[derive(Debug, Clone, Copy)]
 pub struct CaseGrid<'a, const D: usize> {
@@ -73,6 +77,8 @@ pub struct Resolved<const D: usize> {
     pub checkpoint_every: Option<u64>,
     /// Whether there is one at the end.
     pub checkpoint_at_end: bool,
+    /// Whether there is a `report.html`.
+    pub report: bool,
     /// Fields to write.
     pub outputs: Outputs,
     /// The initial state.
@@ -163,21 +169,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         steps: |steps| steps.round().max(1.0) as u64,
     };
     let (until, run) = until(&case.run, &times)?;
-    let most = until.most();
-    let is_sudden = case.mesh.is_none() || case.initial.is_some();
-    let scale = Scale {
-        frame: grid.frame,
-        units,
-        density: physics.density,
-        physics,
-        end: most as f64 * units.time,
-        ramp: if is_sudden {
-            0.0
-        } else {
-            usual_ramp(&grid, &units)
-        },
-        areas: grid.areas,
-    };
+    let scale = scale_of(case, &grid, physics, until.most());
     positive("[physics] duration of a root step, s,", units.time)?;
     let viscosity = physics.lattice_viscosity(grid.frame.dx);
     positive("[physics] viscosity on the root lattice", viscosity)?;
@@ -185,47 +177,33 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
     let wall = case.numerics.wall.unwrap_or(WallScheme::Linear);
     let wall_model = case.numerics.wall_model.unwrap_or_default();
-    let Conditions {
-        faces,
-        patches,
-        modeled,
-        mut variations,
-        sponges,
-        face_tables,
-        patch_tables,
-        fastest,
-        start,
-        stream,
-        by_mass,
-        slow,
-        notes: of_conditions,
-    } = conditions(case, &scale, grid.patches, (wall, wall_model))?;
-    variations.extend(pull);
-    let (initial, initial_table) = initial(case.initial.as_ref(), [start, stream], &scale)?;
-    let kind = Kind::of(physics.grid_reynolds(grid.frame.dx, 0), &faces, &patches);
+    let mut found = conditions(case, &scale, grid.patches, (wall, wall_model))?;
+    found.variations.extend(pull);
+    let (initial, initial_table) =
+        initial(case.initial.as_ref(), [found.start, found.stream], &scale)?;
+    let kind = Kind::of(
+        physics.grid_reynolds(grid.frame.dx, 0),
+        &found.faces,
+        &found.patches,
+    );
     let mut numerics = numerics::<D>(&case.numerics, wall, kind)?;
-    numerics.bound(&faces, &patches);
+    numerics.bound(&found.faces, &found.patches);
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;
-    let recirculation = match &case.output.recirculation {
-        Some(given) => Some(recirculation::line(given, grid.frame, &axes)?),
-        None => None,
-    };
-    let (line, recirculation) = recirculation.unzip();
+    let recirculation = case.output.recirculation.as_ref();
+    let recirculation = recirculation.map(|of| recirculation::line(of, grid.frame, &axes));
+    let (line, recirculation) = recirculation.transpose()?.unzip();
     let forces_every = case.output.forces_every.unwrap_or(1);
-    let adaptation = match &case.adapt {
-        Some(table) => {
-            let scale = AdaptScale {
-                frame: grid.frame,
-                units: &units,
-                physics: &physics,
-                precision: numerics.precision,
-            };
-            Some(adaptation(table, &scale)?)
-        }
-        None => None,
-    };
-    let (adaptation, adapt) = adaptation.unzip();
+    let adapted = case.adapt.as_ref().map(|table| {
+        let scale = AdaptScale {
+            frame: grid.frame,
+            units: &units,
+            physics: &physics,
+            precision: numerics.precision,
+        };
+        adaptation(table, &scale)
+    });
+    let (adaptation, adapt) = adapted.transpose()?.unzip();
     let params = Params {
         lattice: numerics.lattice,
         collision: numerics.collision,
@@ -233,46 +211,38 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         precision: numerics.precision,
         viscosity,
         acceleration,
-        faces,
-        patches,
-        modeled,
+        faces: found.faces,
+        patches: found.patches,
+        modeled: found.modeled,
         interpolation: numerics.interpolation,
         moment_center,
         forces: forces_every > 0,
-        variations,
-        sponges,
+        variations: found.variations,
+        sponges: found.sponges,
         adaptation,
     };
-    let bare = case.domain.is_some();
-    if matches!(until, Until::Settled { .. }) && !params.forces && !bare {
+    if matches!(until, Until::Settled { .. }) && !params.forces && case.domain.is_none() {
         return Err(
             Error::input("[run] settle needs forces, but [output] forces_every is 0")
                 .hint("remove forces_every"),
         );
     }
-    let fastest = fastest * units.velocity();
+    let fastest = found.fastest * units.velocity();
     let unstable = physics.check(grid.frame.dx, fastest, numerics.bounds).err();
     if let Some(why) = unstable.filter(|_| !numerics.allow_unstable) {
-        return Err(Error::input(why.to_string())
-            .hint("or set [numerics] allow_unstable = true to run it anyway"));
+        return Err(refused(why));
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
     let checkpoint_every = case.output.checkpoint_every;
     let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
-    let named = |(name, of): &Group| {
-        let patches = of.iter().map(|&n| grid.patches[n].clone());
-        (name.clone(), patches.collect())
-    };
-    let mut written = Case {
-        mesh: case.mesh.clone(),
-        domain: case.domain.clone(),
+    let report = case.output.report.unwrap_or(true);
+    let resolved = Case {
         physics: table,
         numerics: numerics.table(),
         initial: initial_table,
-        patches: patch_tables.into_iter().collect(),
-        free_stream: case.free_stream,
-        groups: groups.iter().map(named).collect(),
+        patches: found.patch_tables.into_iter().collect(),
+        motion: case.motion.clone(),
         adapt,
         run,
         output: OutputTable {
@@ -282,20 +252,12 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
             recirculation,
             checkpoint_every,
             checkpoint_at_end: Some(checkpoint_at_end),
+            report: Some(report),
             ..output
         },
         ..Case::default()
     };
-    for (to, from) in written.boundary.faces_mut().into_iter().zip(face_tables) {
-        for (to, from) in to.into_iter().zip(from) {
-            *to = Some(from);
-        }
-    }
-    if let Some(domain) = &mut written.domain {
-        let chosen = domain::of_case::<D>(&domain.bounds, &domain.root)?;
-        domain.bounds = chosen.bounds.as_flattened().to_vec();
-        domain.root = Root::Cells(chosen.frame.root_cells.to_vec());
-    }
+    let written = written::<D>(case, resolved, found.face_tables, (&groups, grid.patches))?;
     Ok(Resolved {
         params,
         physics,
@@ -310,15 +272,76 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         recirculation: line,
         checkpoint_every,
         checkpoint_at_end,
+        report,
         outputs,
         initial,
         fastest,
         is_unsteady: is_unsteady::<D>(case, &physics),
-        by_mass,
-        notes: [of_conditions, notes(&slow, &scale, &written)].concat(),
+        by_mass: found.by_mass,
+        notes: [found.notes, notes(&found.slow, &scale, &written)].concat(),
         unstable,
         case: written,
     })
+}
+
+/// What values of a case are converted with, in a run of so many steps. Flows around a body that nothing begins with a
+/// state of its own have a ramp.
+fn scale_of<'a, const D: usize>(
+    case: &Case,
+    grid: &CaseGrid<'a, D>,
+    physics: Physics,
+    steps: u64,
+) -> Scale<'a, D> {
+    let units = physics.units(grid.frame.dx);
+    let is_sudden = case.mesh.is_none() || case.initial.is_some();
+    Scale {
+        frame: grid.frame,
+        units,
+        density: physics.density,
+        physics,
+        end: steps as f64 * units.time,
+        ramp: match is_sudden {
+            true => 0.0,
+            false => usual_ramp(grid, &units),
+        },
+        areas: grid.areas,
+    }
+}
+
+/// The error of a flow beyond a bound of stability.
+pub(super) fn refused(why: impl std::fmt::Display) -> Error {
+    Error::input(why.to_string()).hint("or set [numerics] allow_unstable = true to run it anyway")
+}
+
+/// The case with all values resolved: faces, groups and the box beside the tables of `resolved`.
+fn written<const D: usize>(
+    case: &Case,
+    resolved: Case,
+    faces: Vec<[FaceTable; 2]>,
+    (groups, patches): (&[Group], &[String]),
+) -> Result<Case, Error> {
+    let named = |(name, of): &Group| {
+        let patches = of.iter().map(|&n| patches[n].clone());
+        (name.clone(), patches.collect())
+    };
+    let mut written = Case {
+        mesh: case.mesh.clone(),
+        domain: case.domain.clone(),
+        free_stream: case.free_stream,
+        groups: groups.iter().map(named).collect(),
+        ..resolved
+    };
+    for (to, from) in written.boundary.faces_mut().into_iter().zip(faces) {
+        for (to, from) in to.into_iter().zip(from) {
+            *to = Some(from);
+        }
+    }
+    if let Some(domain) = &mut written.domain {
+        let chosen = domain::of_case::<D>(&domain.bounds, &domain.root)?;
+        domain.bounds = chosen.bounds.as_flattened().to_vec();
+        domain.root = Root::Cells(chosen.frame.root_cells.to_vec());
+    }
+    Ok(written)
 }
 
 /// Whether a case has an initial state of its own, or a value that changes in time.
@@ -371,13 +394,6 @@ fn notes<const D: usize>(slow: &[String], scale: &Scale<'_, D>, case: &Case) -> 
         ));
     }
     notes
-}
-
-pub(crate) fn positive(what: &str, value: f64) -> Result<f64, Error> {
-    if value.is_finite() && value > 0.0 {
-        return Ok(value);
-    }
-    Err(Error::input(format!("{what} is {value}")).hint("it must be finite and positive"))
 }
 
 pub(super) fn missing(what: &str) -> Error {

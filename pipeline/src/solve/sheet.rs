@@ -4,19 +4,15 @@
 //! tenth of a second with the same lattice, collision and precision on the same backend. Blocks next to a wall, a face
 //! of the box or another level cost more ([`Plan::level_work`]). Without output; accurate to within a factor of two.
 
-use crate::{
-    fields,
-    flow::Until,
-    solve::{
-        laws::Laws,
-        resolve::Resolved,
-        shares::{Costs, Shares},
-        verdict::Verdict,
-    },
+use crate::solve::{
+    laws::Laws,
+    resolve::Resolved,
+    shares::{Costs, Shares},
 };
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind, device::DeviceReport};
 use cutlink_device::{Backend, Memory, memory};
+use cutlink_flow::{Until, fields, verdict::Verdict};
 use cutlink_meshing::{
     mesh::{build::bare, report::bytes},
     options::Root,

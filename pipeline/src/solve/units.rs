@@ -6,11 +6,10 @@
 //! 2^-ℓ, so velocities have the same value on each level, and the viscosity of a level in its own units is 2^ℓ times
 //! that of the root level (Dupuis & Chopard 2003). τ = 3 ν + 1/2 (Krüger et al. 2017, §3.4).
 
+use cutlink_flow::bulk::MAX_MACH;
 use cutlink_solver::Collision;
 use std::fmt;
 
-/// Largest accepted Mach number: the error of the equilibrium grows with its square.
-pub const MAX_MACH: f64 = 0.3;
 /// Smallest τ - 1/2 on any level: below it rounding dominates.
 pub const MIN_RELAXATION: f64 = 1e-5;
 /// Largest relaxation time of odd moments on any level in a box with open faces: beyond, their ghost cells amplify

@@ -419,6 +419,19 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         to: &mut Self::Buf<S>,
     ) -> Result<(), SolverError>;
 
+    /// Populations of cells that a body has uncovered, 4^D times the slot plus the cell, from the fluid beside and from the walls of the
+    /// level's links: see `cpu/refill.rs`.
+    ///
+    /// # Errors
+    /// [`SolverError::Body`] on a backend that has no bodies that move.
+    fn refill<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [f64; 3],
+        fresh: &[u32],
+        populations: &mut Self::Buf<S>,
+    ) -> Result<(), SolverError>;
+
     /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
     fn mass<L: Lattice, S: Storage>(
         &self,

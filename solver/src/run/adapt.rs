@@ -34,6 +34,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     /// Goes back to the mesh of the plan, for another initial state.
     pub(super) fn forget_mesh(&mut self) -> Result<(), SolverError> {
         self.looks.clear();
+        self.restart_bodies()?;
         if self.own.take().is_none() {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 
 use crate::{
     Collision, Les, Plan, SolverError, Work,
+    bodies::Movement,
     constants::{closure, odd, operator},
     kernels::{Arrival, Between, Departure, FlowKernels, Origin, Relaxation, SUMS, exchanged},
     lattice::Lattice,
@@ -260,6 +261,10 @@ pub(super) struct Steps<'a, const D: usize, B: Backend> {
     pub(super) pull: Option<&'a OfTime<D>>,
     /// Other ranks.
     pub(super) peers: Option<&'a Peers<B>>,
+    /// Bodies that move.
+    pub(super) movement: Option<&'a Mutex<Box<Movement<D>>>>,
+    /// Reference point of torques.
+    pub(super) moment_center: [f64; D],
 }
 
 impl<const D: usize, B: FlowKernels<D>> Steps<'_, D, B> {
@@ -325,6 +330,8 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         cubic,
         pull,
         peers,
+        movement,
+        moment_center,
     } = of_all;
     let Some((coarse, finer)) = levels.split_first_mut() else {
         return Ok(());
@@ -350,7 +357,12 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         })
     };
     if finer.is_empty() {
-        return collide(backend, coarse);
+        collide(backend, coarse)?;
+        let Some(movement) = movement else {
+            return Ok(());
+        };
+        let mut movement = movement.lock().unwrap_or_else(PoisonError::into_inner);
+        return coarse.move_bodies::<L>(backend, &mut movement, moment_center);
     }
     let mut twice = |backend: &B| {
         step::<D, L, S, B>(backend, of_all, finer)?;

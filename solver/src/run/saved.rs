@@ -149,6 +149,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         if self.plan.params.adaptation.is_some() {
             out.write_all(&topology(self.mesh()?))?;
         }
+        if let Some(movement) = &self.movement {
+            movement.save(out)?;
+        }
         for (level, state) in self.levels.iter().enumerate() {
             write_count(out, B::len(&state.now))?;
             write_pieces(
@@ -166,6 +169,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         if self.plan.params.adaptation.is_some() {
             self.read_topology(from)?;
         }
+        self.restore_bodies(from)?;
         for level in 0..self.levels.len() {
             let state = &self.levels[level];
             read_count(from, level, B::len(&state.now))?;

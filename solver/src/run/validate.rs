@@ -13,7 +13,10 @@ use cutlink_device::Item;
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Compares the tables of all levels with those that the host makes of the mesh.
     pub(super) fn check_tables(&self) -> Result<(), SolverError> {
-        let expected = tables::build_checked(self.mesh()?, &self.plan.params)?;
+        let expected = match &self.movement {
+            Some(movement) => movement.expected(self.plan.mesh, &self.plan.params)?,
+            None => tables::build_checked(self.mesh()?, &self.plan.params)?,
+        };
         self.compare_tables(&expected.iter().collect::<Vec<_>>())
     }
 

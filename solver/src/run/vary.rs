@@ -21,7 +21,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             return Ok(());
         }
         let time = self.steps as f64 + 0.5;
-        let rules = tables::rules(params, Some(time))?;
+        let mut rules = tables::rules(params, Some(time))?;
+        if let Some(movement) = &mut self.movement {
+            movement.set_base(rules);
+            rules = movement.rules();
+        }
         if rules != self.rules {
             let fresh = self.backend.upload(rules.clone())?;
             for state in &mut self.levels {

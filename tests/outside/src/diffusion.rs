@@ -4,10 +4,12 @@
 use cutlink::{
     Error, ErrorKind, Mesh, RunOptions, RunSummary,
     fields::{FieldName, FieldUnit, FieldUnits},
-    flow::{self, Flow, FlowState, Lines, RunSetting, Seen, StepWork, Table},
+    flow::{
+        self, Flow, FlowState, Lines, RunSetting, Seen, StepWork, Table,
+        tables::{OutputTable, RunTable},
+    },
     mesh::build::bare,
     options::Root,
-    solve::case::{OutputTable, RunTable},
 };
 use cutlink_amr::CellRef;
 use std::io::{Read, Write};

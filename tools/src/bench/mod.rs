@@ -1,5 +1,5 @@
 //! `cutlink bench`: the speed of meshing, of flows ([`solve`]), of their adaptation ([`adapt`]), of flux
-//! reconstruction ([`flux`]) and of refined hexahedra ([`hex`]) on this machine.
+//! reconstruction ([`flux`]), of refined hexahedra ([`hex`]) and of grains ([`grains`]) on this machine.
 //!
 //! For meshes, each case follows `cutlink mesh` up to the embedding (read or generated, split, placed, snapped), which
 //! then runs repeatedly. Its time is reported twice: by stage on the clock of the backend, and as wall time of the
@@ -12,6 +12,7 @@ mod bytes;
 mod cases;
 mod end_to_end;
 pub mod flux;
+pub mod grains;
 pub mod hex;
 mod measure;
 pub mod report;

@@ -27,7 +27,7 @@ pub(super) fn wanted(args: &InspectArgs) -> bool {
 /// # Errors
 /// Usage errors.
 pub(super) fn check(args: &InspectArgs) -> Result<(), Error> {
-    let targets = [&args.vtk, &args.png, &args.solid_stl];
+    let targets = [&args.vtk, &args.png, &args.solid_stl, &args.report];
     for (i, target) in targets.into_iter().enumerate() {
         let Some(path) = target else { continue };
         if targets[..i].contains(&target) {

@@ -6,8 +6,8 @@ mod surface;
 
 use crate::cli::InspectArgs;
 use crate::console::Console;
-use cutlink::Error;
 use cutlink::inspect::{self, InspectReport, Inspected, checks, verdict};
+use cutlink::{Error, output};
 use cutlink_mesher::read::read_all;
 use cutlink_voxelizer::AnyMesh;
 use std::collections::BTreeMap;
@@ -61,6 +61,10 @@ fn look(
     }
     if report.checks.iter().all(|c| c.passed) {
         report.files = export::write(args, mesh, console)?;
+    }
+    if let Some(path) = &args.report {
+        let page = inspect::mesh_page(mesh, &report);
+        output::write_text(path, args.force, &page.html())?;
     }
     let after = report.after_text();
     if !after.is_empty() {

@@ -2,9 +2,9 @@
 
 use crate::cli::InspectArgs;
 use crate::console::Console;
-use cutlink::Error;
-use cutlink::inspect::SurfaceReport;
+use cutlink::inspect::{SurfaceReport, surface_page};
 use cutlink::mesh::resolve::listed;
+use cutlink::{Error, output};
 use cutlink_mesher::exact::Facet;
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::read::{AnySurface, Loaded};
@@ -27,7 +27,7 @@ pub(super) fn inspect(
 
 fn report<const D: usize>(
     args: &InspectArgs,
-    loaded: Loaded<D>,
+    mut loaded: Loaded<D>,
     console: &Console,
 ) -> Result<(), Error>
 where
@@ -35,7 +35,11 @@ where
 {
     let files = [std::slice::from_ref(&args.file), &args.more[..]].concat();
     let name = PathBuf::from(listed(&files));
-    let report = SurfaceReport::new(&name, loaded, args.check)?;
+    let (report, crossing) = SurfaceReport::with_crossing(&name, &mut loaded, args.check)?;
+    if let Some(path) = &args.report {
+        let page = surface_page(&report, &loaded.surface, &crossing);
+        output::write_text(path, args.force, &page.html())?;
+    }
     console.show(&report.text())?;
     console.object(&report.to_json())
 }

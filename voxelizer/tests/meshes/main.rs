@@ -10,5 +10,6 @@ mod counts;
 mod estimate;
 mod files_mesh;
 mod files_vtk;
+mod moving;
 
 use worst::worst;

@@ -1,7 +1,8 @@
 //! Estimates against the plans of the same cases, and against one another.
 
 use super::EstimateOptions;
-use crate::{Case, RunOptions};
+use crate::Case;
+use cutlink_flow::RunOptions;
 use serde_json::Value;
 
 const SPHERE: &str = r#"

@@ -7,6 +7,7 @@
 
 mod parse;
 pub(super) mod ring;
+mod slope;
 #[cfg(test)]
 mod tests;
 

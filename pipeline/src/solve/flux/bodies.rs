@@ -228,7 +228,8 @@ impl FluxCase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{flow::RunOptions, solve::example};
+    use crate::solve::example;
+    use cutlink_flow::RunOptions;
     use std::{fs, path::Path};
 
     /// The example with a circle of diameter 1 in place of its square.

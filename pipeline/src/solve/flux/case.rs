@@ -2,10 +2,11 @@
 
 use super::kinds::{SolverTable, parse};
 use crate::solve::{
-    case::{ByType, FreeStreamTable, OutputTable, RunTable, Short, by_name, short},
+    case::{ByType, FreeStreamTable, Short, by_name, short},
     value::Value,
 };
 use cutlink_common::{Error, schema::ByName};
+use cutlink_flow::tables::{OutputTable, RunTable};
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_meshing::options::Numbers;
 use cutlink_solver::Precision;

@@ -7,11 +7,11 @@ use super::{
     state::restore,
 };
 use crate::solve::{
-    checkpoint::{self, Header},
     earlier::{find, of_this_kind},
     value::Value,
 };
 use cutlink_common::Error;
+use cutlink_flow::checkpoint::{self, Header};
 use cutlink_fr::{Primitive, TimeStep, kernels::Kernels};
 use cutlink_mesher::{
     exact::{Exact, Facet},
@@ -163,11 +163,9 @@ impl<const D: usize> EarlierGas<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        flow::RunOptions,
-        solve::{case::Case, flux::tests},
-    };
+    use crate::solve::{case::Case, flux::tests};
     use cutlink_common::ErrorKind;
+    use cutlink_flow::RunOptions;
     use std::fs;
 
     /// The flow around a square, with more lines of integrals.

@@ -1,4 +1,4 @@
-//! A flow by flux reconstruction behind the door of every physics ([`crate::flow`]).
+//! A flow by flux reconstruction behind the door of every physics ([`cutlink_flow`]).
 
 use super::{
     forces::FluxForces,
@@ -6,10 +6,10 @@ use super::{
     scene::{Scene, states},
     state::restore,
 };
-use crate::flow::{Flow, FlowState, Lines, Report, Seen, StepWork, Table};
 use cutlink_amr::LinearKernels;
 use cutlink_common::{Error, ErrorKind, output};
 use cutlink_device::Host;
+use cutlink_flow::{Flow, FlowState, Lines, Report, Seen, StepWork, Table};
 use cutlink_fr::{
     Energies, EulerFlow, FrError, Totals,
     kernels::{EulerKernels, Kernels},

@@ -1,8 +1,8 @@
 //! Forces on walls: samples for the histories of the run loop.
 
 use super::run::FluxResolved;
-use crate::solve::history::History;
 use cutlink_common::Error;
+use cutlink_flow::history::History;
 use cutlink_fr::{
     EulerFlow,
     kernels::{EulerKernels, Kernels},

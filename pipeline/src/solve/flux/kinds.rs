@@ -1,11 +1,9 @@
 //! The solver that a case is for, and keys of the other one.
 
 use super::case::FluxCase;
-use crate::{
-    flow::{RunOptions, RunPlan, RunSummary},
-    solve::{case::Case, two_phase::TwoPhaseCase},
-};
+use crate::solve::{case::Case, two_phase::TwoPhaseCase};
 use cutlink_common::{Error, Observer, config, schema};
+use cutlink_flow::{RunOptions, RunPlan, RunSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::{Path, PathBuf};

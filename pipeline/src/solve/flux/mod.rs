@@ -7,7 +7,7 @@
 //! | `bodies` | bodies of any shape, as solid cells |
 //! | `case` | the tables, as written |
 //! | `earlier` | the flow of another run as initial state |
-//! | `flow` | the running flow behind the door of every physics ([`crate::flow`]) |
+//! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 //! | `forces` | samples of the forces on walls |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `outline` | the forecast of a large flow, and its memory, without its state |

@@ -1,6 +1,6 @@
 //! From the tables of a case to parameters, with all defaults.
 
-use super::adapt::adapt;
+use super::adapt::{AdaptSetting, adapt};
 use super::case::{
     FluxCase, FluxInitialTable, FluxNumericsTable, FluxPreset, GasTable, RungeKuttaName,
 };
@@ -8,11 +8,12 @@ use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
 use crate::solve::{
     expression::{Expression, Scope},
-    reference::{Group, axes, groups},
+    reference::{axes, groups},
     value,
 };
 use cutlink_amr::linear::Grid;
 use cutlink_common::Error;
+use cutlink_flow::history::Group;
 use cutlink_fr::{
     ElementAdaptation, EulerParams, IsentropicVortex, Primitive, RungeKutta, TimeStep, Viscosity,
     kernels::sizes,
@@ -240,7 +241,14 @@ impl FluxCase {
         let one = bytes_of_element::<D>(order, precision, viscosity.is_some());
         let room = (free as f64 * SHARE_OF_MEMORY) as u64 / one;
         let adapted = self.adapt.as_ref();
-        let adapted = adapted.map(|table| adapt(table, order, precision, bounds, room, has_bodies));
+        let setting = AdaptSetting {
+            order,
+            precision,
+            bounds,
+            room,
+            has_bodies,
+        };
+        let adapted = adapted.map(|table| adapt(table, &setting));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
         let mut notes = Vec::new();
         if let Some(shaped) = shaped {

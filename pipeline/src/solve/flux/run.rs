@@ -9,17 +9,6 @@ use super::{
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     state::{set_up, settle_step},
 };
-use crate::{
-    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until, until},
-    solve::{
-        adapt::Looks,
-        case::{AveragesTable, FieldUnitsName, OutputTable},
-        outputs::averages,
-        resolve::FOLDER,
-        verdict::check_accepted,
-    },
-};
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_common::{
     Error, Observer,
@@ -27,6 +16,15 @@ use cutlink_common::{
     pool,
 };
 use cutlink_device::{Backend, Host, Memory, select};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until,
+    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
+    looks::Looks,
+    setting::{FOLDER, averages},
+    tables::{AveragesTable, FieldUnitsName, OutputTable},
+    until,
+    verdict::check_accepted,
+};
 use cutlink_fr::{
     Sensor, TimeStep,
     kernels::{EulerKernels, Kernels},
@@ -239,7 +237,7 @@ impl FluxCase {
         let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
         let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), device)?;
         let mut gas = Gas::new(flow, backend, resolved);
-        crate::flow::run(&mut gas, setting, options, observer).map(Done::Ran)
+        cutlink_flow::run(&mut gas, setting, options, observer).map(Done::Ran)
     }
 
     /// The output folder.
@@ -300,6 +298,7 @@ impl FluxCase {
             forces_every: given.forces_every.unwrap_or(FORCES_EVERY),
             checkpoint_every: given.checkpoint_every,
             checkpoint_at_end: given.checkpoint_at_end.unwrap_or(true),
+            report: given.report.unwrap_or(true),
             case: case.clone(),
             setting,
             folder,
@@ -377,6 +376,7 @@ pub(super) struct FluxResolved<const D: usize> {
     pub(super) forces_every: u64,
     pub(super) checkpoint_every: Option<u64>,
     pub(super) checkpoint_at_end: bool,
+    pub(super) report: bool,
 }
 
 impl<const D: usize> FluxResolved<D> {
@@ -409,6 +409,7 @@ impl<const D: usize> FluxResolved<D> {
             accept: run.accept.clone(),
             checkpoint_every: self.checkpoint_every,
             checkpoint_at_end: self.checkpoint_at_end,
+            report: self.report,
             specs: self.specs.clone(),
             averages: self.averages,
             units: units_of(&self.setting.mesh, self.dt),
@@ -489,6 +490,6 @@ impl<const D: usize> FluxResolved<D> {
             "dt": self.dt,
             "time": time,
         });
-        RunPlan { text, json }
+        RunPlan::new(text, json)
     }
 }

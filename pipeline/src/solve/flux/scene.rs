@@ -1,10 +1,10 @@
 //! The flow as cells of blocks, which outputs are made of: an element is a leaf block, and has the state at the centres of
 //! its 4^D cells.
 
-use crate::flow::FlowState;
 use cutlink_amr::{Forest, NONE, dims};
 use cutlink_common::Error;
 use cutlink_device::Host;
+use cutlink_flow::FlowState;
 use cutlink_fr::{
     EulerFlow, Primitive,
     kernels::{EulerKernels, Kernels},

@@ -7,13 +7,11 @@ use super::{
     case::FluxCase,
     scene::{Scene, states},
 };
-use crate::{
-    flow::{FlowState, RunOptions},
-    solve::{case::Case, example},
-};
+use crate::solve::{case::Case, example};
 use cutlink_amr::linear::{Grid, Leaves};
 use cutlink_common::ErrorKind;
 use cutlink_device::Host;
+use cutlink_flow::{FlowState, RunOptions};
 use cutlink_fr::{EulerFlow, EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
 use cutlink_solver::fields::{gradient, vorticity};
 use std::{collections::BTreeMap, f64::consts::TAU, fs, path::Path};
@@ -39,7 +37,9 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
                 entry.path(),
             )
         })
-        .filter(|(name, _)| name != "summary.json" && !name.starts_with('.'))
+        .filter(|(name, _)| {
+            !["summary.json", "report.html"].contains(&name.as_str()) && !name.starts_with('.')
+        })
         .map(|(name, path)| {
             let bytes = fs::read(path).expect("a file");
             let bytes = match name.as_str() {

@@ -1,16 +1,19 @@
 //! The verdict on a run that has ended: what was measured, row by row.
 
 use super::Lattice;
-use crate::flow::{Seen, Statistics};
-use crate::solve::{
+use crate::solve::laws::Measured;
+use crate::solve::verdict::{
+    openings::FacesLook,
+    rows::{self, OfOpenings},
+    sound::{self, Mode},
+};
+use cutlink_flow::{
+    Seen, Statistics,
     bulk::Bulk,
-    laws::Measured,
     parts::Parts,
     verdict::{
         Check,
-        openings::FacesLook,
-        rows::{self, OfOpenings},
-        sound::{self, Mode},
+        rows::{duration, growth, movement, stationarity, swing},
     },
 };
 use cutlink_solver::{FaceCondition, Params, PatchCondition, Place, WallScheme};
@@ -56,20 +59,20 @@ impl<const D: usize> Lattice<'_, D> {
         checks.extend(rows::mach(&looks, from, velocity));
         checks.extend(self.movement(end, seen));
         if waits {
-            checks.push(rows::duration(end.step, self.earliest));
+            checks.push(duration(end.step, self.earliest));
         }
         if waits && end.step >= self.earliest {
             checks.extend(self.of_openings(end, &looks));
             checks.extend(end.imbalance.map(rows::imbalance));
             let difference = end.parts.as_ref().and_then(Parts::difference);
             checks.extend(difference.map(|value| self.exchange(value)));
-            checks.extend(statistics.growth().map(rows::growth));
-            checks.extend(statistics.swing().map(rows::swing));
+            checks.extend(statistics.growth().map(growth));
+            checks.extend(statistics.swing().map(swing));
         }
         let mode = statistics.line().and_then(|line| self.mode(line));
         checks.extend(mode.map(|mode| mode.check()));
         let change = statistics.change();
-        checks.extend(change.map(|(change, why)| rows::stationarity(change, why)));
+        checks.extend(change.map(|(change, why)| stationarity(change, why)));
         checks.extend(self.of_energy(&looks));
         checks.extend(rows::resets(end.reset, end.step));
         checks
@@ -88,7 +91,7 @@ impl<const D: usize> Lattice<'_, D> {
             .find(|look| 4 * look.step <= 3 * end.step)?;
         let change = (end.energy - before.energy).abs() / end.energy;
         let why = "the kinetic energy changes over the last quarter of the run";
-        Some(rows::stationarity(change, &[why.to_owned()]))
+        Some(stationarity(change, &[why.to_owned()]))
     }
 
     /// The laws of the error, with the pressure variation of the last quarter.
@@ -126,12 +129,12 @@ impl<const D: usize> Lattice<'_, D> {
         match seen.history.steps.is_empty() {
             true => {
                 let rests = end.bulk.energy == 0.0;
-                Some(rows::movement(
+                Some(movement(
                     f64::from(u8::from(rests)),
                     "the velocity of all fluid",
                 ))
             }
-            false => Some(rows::movement(seen.history.rest(), "the force on the body")),
+            false => Some(movement(seen.history.rest(), "the force on the body")),
         }
     }
 

@@ -3,11 +3,9 @@
 //! It has cells, cut links and patches, but no surface: what is computed from facets has to be given in the case, or is
 //! refused.
 
-use crate::{
-    fields::OutputKind,
-    solve::case::{Case, PatchKind},
-};
+use crate::solve::case::{Case, PatchKind};
 use cutlink_common::{Error, Observer};
+use cutlink_flow::fields::OutputKind;
 use cutlink_meshing::{inspect, options::MeshOptions};
 use cutlink_voxelizer::{
     AnyMesh, Mesh,

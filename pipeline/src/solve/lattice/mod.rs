@@ -1,4 +1,4 @@
-//! Lattice Boltzmann flows of a case, behind the door of every physics ([`crate::flow`]).
+//! Lattice Boltzmann flows of a case, behind the door of every physics ([`cutlink_flow`]).
 //!
 //! | file | what |
 //! |---|---|
@@ -15,41 +15,44 @@ mod judge;
 mod mesh_file;
 mod report;
 mod set_up;
+mod start;
 
-use crate::{
-    fields::{Body, FieldUnits, FieldWriter},
-    flow::{Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table},
-    solve::{
-        bulk::Bulk,
-        energy::Energy,
-        hints,
-        integrals::Integrals,
-        laws::Laws,
-        resolve::Resolved,
-        shares::Shares,
-        sheet::Sheet,
-        verdict::{
-            Check,
-            openings::{FacesLook, Openings},
-        },
-        watch,
-    },
+use crate::solve::verdict::openings::{FacesLook, Openings};
+use crate::solve::{
+    energy::Energy,
+    hints,
+    integrals::Integrals,
+    laws::Laws,
+    motion::{self, Motions},
+    resolve::Resolved,
+    shares::Shares,
+    sheet::Sheet,
 };
 use cutlink_common::Error;
+use cutlink_flow::{
+    Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table,
+    bulk::Bulk,
+    fields::{Body, FieldUnits, FieldWriter},
+    verdict::Check,
+    watch,
+};
 use cutlink_mesher::snap::Snapped;
 use cutlink_solver::{
-    AdaptationLook, ForceSample, LatticeFlow, RunningMeans,
+    AdaptationLook, ForceSample, LatticeFlow, RigidBodies, RunningMeans,
     fields::{Integrals as Means, blocks_around, velocity_at},
 };
 use cutlink_voxelizer::Mesh;
 use judge::End;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
-use set_up::SetUp;
-use std::io::{Read, Write};
+use start::SetUp;
+use std::{
+    io::{Read, Write},
+    sync::Arc,
+};
 
 /// Steps between two samples of the kinetic energy.
-const CHUNK: u64 = crate::flow::CHUNK;
+const CHUNK: u64 = cutlink_flow::CHUNK;
 
 /// A lattice Boltzmann flow of a case, and what is measured of it.
 struct Lattice<'a, const D: usize> {
@@ -57,6 +60,9 @@ struct Lattice<'a, const D: usize> {
     resolved: Resolved<D>,
     /// The body, if there is one.
     surface: Option<&'a Snapped<D>>,
+    /// Bodies that move, and `motion.csv`.
+    bodies: Option<Arc<RigidBodies<D>>>,
+    motions: Option<Motions<D>>,
     energy: Option<Energy>,
     integrals: Integrals<D>,
     /// Ids of the blocks whose values `integrals` takes.
@@ -147,7 +153,7 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
 
     fn sample(&self, points: &[[f64; D]]) -> Result<Vec<PointValue<D>>, Error> {
         let mesh = self.flow.mesh()?;
-        let places = crate::flow::places(mesh, points);
+        let places = cutlink_flow::places(mesh, points);
         let mut now = FlowState::default();
         self.update(Some(&blocks_around(mesh, &places)), &mut now)?;
         let units = &self.resolved.units;
@@ -166,6 +172,9 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     }
 
     fn take_loads(&mut self) -> Result<Vec<ForceSample>, Error> {
+        if let Some(motions) = &mut self.motions {
+            motions.add(&self.flow.take_motion());
+        }
         Ok(self.flow.take_forces()?)
     }
 
@@ -181,6 +190,9 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         let mut tables: Vec<&mut dyn Table> = Vec::new();
         if let Some(energy) = &mut self.energy {
             tables.push(energy);
+        }
+        if let Some(motions) = &mut self.motions {
+            tables.push(motions);
         }
         if self.integrals.every > 0 {
             tables.push(&mut self.integrals);
@@ -227,6 +239,14 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
             return Ok(());
         };
         let mesh = self.flow.mesh()?;
+        if let Some(bodies) = &self.bodies {
+            let moved = motion::snapped(bodies, self.flow.bodies(), &mesh.frame)?;
+            fields.set_surface(mesh, &moved);
+            if fields.needs_body() {
+                fields.set_body(Body::new(mesh, &moved, &self.resolved.params));
+            }
+            return Ok(());
+        }
         if is_first {
             fields.set_surface(mesh, surface);
         }

@@ -1,13 +1,9 @@
 //! What `summary.json` and the printed summary have of lattice Boltzmann flows alone.
 
 use super::{Lattice, judge::End};
-use crate::{
-    fields::Body,
-    flow::{FlowState, Report, Seen},
-    solve::{bulk::Bulk, parts::Parts},
-};
 use cutlink_amr::dims;
 use cutlink_common::Error;
+use cutlink_flow::{FlowState, Report, Seen, bulk::Bulk, fields::Body, parts::Parts};
 use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
 use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};
@@ -19,6 +15,10 @@ impl<const D: usize> Lattice<'_, D> {
         let (Some(sample), Some(surface)) = (sample, self.surface) else {
             return Ok(None);
         };
+        if self.bodies.is_some() {
+            // The velocity of their walls differs from place to place, and a facet knows one of its patch.
+            return Ok(None);
+        }
         let now = &mut now.snapshot;
         self.flow.update(None, now)?;
         let (mesh, params) = (self.flow.mesh()?, &self.resolved.params);

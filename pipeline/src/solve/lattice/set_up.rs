@@ -1,41 +1,30 @@
 //! The set-up of a run: the device, the mesh of the case, the plan and its forecast, the flow, and the files it begins.
 
-use super::{Lattice, budget, initial_state, mesh_file};
-use crate::{
-    fields,
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-    solve::{
-        adapt::Looks,
-        case::{Case, DomainTable, PatchKind, PatchTable},
-        checkpoint,
-        earlier::{self, Earlier},
-        energy::Energy,
-        history::History,
-        integrals::Integrals,
-        laws::{self, Laws},
-        notes,
-        numerics::at_moving_walls,
-        recirculation, reference,
-        resolve::{CaseGrid, Resolved},
-        shares::{Costs, Shares, processes},
-        sheet::{self, Sheet},
-        turbulence,
-        verdict::{check_accepted, openings::Openings, patience, sound},
-    },
+use super::{
+    mesh_file,
+    start::{Ended, Inputs, SetUp, Surfaces, solve},
+};
+use crate::solve::{
+    case::{Case, DomainTable, PatchKind, PatchTable},
+    earlier::{self},
+    laws::{self},
+    motion::{self, Maker},
+    recirculation, reference,
+    resolve::CaseGrid,
 };
 use cutlink_common::{
     Error, Observer,
     device::{DeviceOption, DeviceReport, Opened, first_gpu, on},
     pool,
 };
-use cutlink_device::{LinkChoice, Memory, Selected, select};
+use cutlink_device::{LinkChoice, Selected, select};
+use cutlink_flow::{RunOptions, RunPlan, RunSummary};
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
     intersect::Meet,
     read::is_stream,
     silhouette,
-    snap::Snapped,
 };
 use cutlink_meshing::{
     mesh::{
@@ -44,9 +33,7 @@ use cutlink_meshing::{
     },
     options::{FlowSide, MeshOptions},
 };
-use cutlink_solver::{Plan, RunningMeans, kernels::FlowKernels};
-use cutlink_voxelizer::{AnyMesh, Mesh};
-use serde::Serialize;
+use cutlink_voxelizer::{AnyMesh, EmbedParams, Mesh};
 use std::{path::Path, time::Instant};
 
 impl Case {
@@ -147,6 +134,9 @@ impl Case {
                 only_plan,
             };
             let named = |error: Error| error.within(&self.name());
+            if self.domain.is_some() {
+                check_no_motion(self).map_err(named)?;
+            }
             match (dimensions, &self.domain) {
                 (Some(2), Some(domain)) => {
                     let mesh = self.box_of::<2>(domain).map_err(named)?;
@@ -160,14 +150,6 @@ impl Case {
             }
         })
     }
-}
-
-/// How a run ended.
-enum Ended {
-    /// It was another process's.
-    Served,
-    Planned(RunPlan),
-    Ran(RunSummary),
 }
 
 /// The device and the options of a run.
@@ -195,6 +177,17 @@ fn check_rereadable(options: &MeshOptions) -> Result<(), Error> {
     }
 }
 
+/// Checks that bodies move only where there is a surface to move.
+fn check_no_motion(case: &Case) -> Result<(), Error> {
+    match case.motion.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(Error::input(format!(
+            "[motion.{name}] moves a surface, and this case has none: a box or a mesh file"
+        ))
+        .hint("give the surface by `file` or `shape` in [mesh], or leave the motion out")),
+    }
+}
+
 impl On<'_> {
     /// Builds the mesh of the case, and runs.
     fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Ended, Error> {
@@ -202,6 +195,7 @@ impl On<'_> {
         check_rereadable(&options)?;
         let read = mesh_file::of(&options, case, observer);
         if let Some(mesh) = read.map_err(|error| error.within(&case.name()))? {
+            check_no_motion(case)?;
             return match mesh {
                 AnyMesh::D2(mesh) => self.solve(case, &mesh, Surfaces::NONE, observer),
                 AnyMesh::D3(mesh) => self.solve(case, &mesh, Surfaces::NONE, observer),
@@ -248,14 +242,16 @@ impl On<'_> {
         }
         let may_pass =
             |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
-        let mut placed_surface = case
-            .patches
-            .values()
-            .any(may_pass)
-            .then(|| placed.placed.clone());
+        let is_moving = !case.motion.is_empty();
+        let mut placed_surface =
+            (is_moving || case.patches.values().any(may_pass)).then(|| placed.placed.clone());
         let mut prepared = builder.prepare(placed)?;
-        let mesh = builder.build(&prepared)?;
+        let mut mesh = builder.build(&prepared)?;
         builder.check_for_flow(&prepared, &mesh)?;
+        if let Some(placed) = placed_surface.as_ref().filter(|_| is_moving) {
+            mesh = mesh_of_paths(&case, &mesh, placed, &prepared.params)
+                .map_err(|error| error.within(&name))?;
+        }
         for note in &builder.notes {
             observer.note(note);
         }
@@ -268,6 +264,7 @@ impl On<'_> {
         let surfaces = Surfaces {
             snapped: Some(&prepared.snapped),
             placed: placed_surface.as_ref(),
+            embedding: Some(&prepared.params),
         };
         self.solve(&case, &mesh, surfaces, observer)
     }
@@ -301,236 +298,26 @@ impl On<'_> {
     }
 }
 
-/// The surface of the body, if there is one and it is needed: on the integer lattice, and as placed.
-#[derive(Clone, Copy)]
-struct Surfaces<'a, const D: usize> {
-    snapped: Option<&'a Snapped<D>>,
-    placed: Option<&'a Surface<D>>,
-}
-
-impl<const D: usize> Surfaces<'_, D> {
-    const NONE: Self = Self {
-        snapped: None,
-        placed: None,
-    };
-}
-
-/// The inputs of a run besides its case.
-struct Inputs<'a, const D: usize> {
-    mesh: &'a Mesh<D>,
-    surfaces: Surfaces<'a, D>,
-    /// Reads the flow of another run.
-    load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
-    options: &'a RunOptions,
-    only_plan: bool,
-    device: DeviceReport,
-    set_up: SetUp,
-}
-
-/// Seconds before the first step, as `summary.json` has them.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(super) struct SetUp {
-    /// Opening the device.
-    open: f64,
-    /// From the surface to the mesh.
-    mesh: f64,
-    /// Tables, checks, and the forecast.
-    plan: f64,
-    /// Allocation, upload, and the initial state.
-    flow: f64,
-}
-
-fn solve<'a, const D: usize, B: FlowKernels<D>>(
+/// The mesh of a case whose bodies move: its blocks hold their paths. The first mesh tells the time step.
+fn mesh_of_paths<const D: usize>(
     case: &Case,
-    inputs: Inputs<'a, D>,
-    backend: &B,
-    observer: &'a mut dyn Observer,
-) -> Result<Ended, Error>
+    mesh: &Mesh<D>,
+    placed: &Surface<D>,
+    embedding: &EmbedParams,
+) -> Result<Mesh<D>, Error>
 where
     Facet<D>: Exact<D>,
 {
-    let (options, mesh) = (inputs.options, inputs.mesh);
-    let name = case.name();
-    let (mut set_up, planning) = (inputs.set_up, Instant::now());
-    check_accepted(&case.run.accept).map_err(|error| error.within(&name))?;
-    let resolved = resolve(case, &inputs)?;
-    let mut plan = Plan::new(mesh, resolved.params.clone())?;
-    let laws = Laws::of(&resolved, mesh);
-    let is_allowed = resolved.allows_unstable();
-    laws.check(is_allowed)
-        .map_err(|error| error.within(&name))?;
-    if let Some(why) = at_moving_walls(&plan).filter(|_| !is_allowed) {
-        return Err(Error::input(why.to_string())
-            .hint("or set [numerics] allow_unstable = true to run it anyway")
-            .within(&name));
-    }
-    if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
-        plan.start_linked(backend, processes(world))?;
-        return Ok(Ended::Served);
-    }
-    let mut sheet = Sheet::new(&plan, &resolved, options.steps, B::MEMORY);
-    let ranks = match &options.world {
-        Some(world) => vec![world.size()],
-        None if options.gpus > 1 => vec![options.gpus],
-        None => options.ranks.clone(),
+    let first = laws::choose(case, &case.name(), CaseGrid::of(mesh), mesh, 0)?;
+    let maker = Maker {
+        frame: mesh.frame,
+        physics: first.physics,
+        units: first.units,
+        placed,
+        embedding,
     };
-    let has_averages = resolved.outputs.averages.is_some();
-    // Several ranks have them on the host.
-    let is_alone = options.world.is_none() && ranks.first().is_none_or(|&ranks| ranks == 1);
-    let on_device = B::MEMORY == Memory::Device && is_alone;
-    if has_averages && on_device {
-        sheet.keep_averages_on_device(mesh);
-    }
-    let mut shares = shares_of(&plan, &ranks, B::MEMORY)?;
-    if let [shares] = &shares[..] {
-        sheet.flow = match &options.world {
-            Some(world) => shares.bytes_of(world.rank()),
-            None if options.gpus > 1 => shares.largest(),
-            None => shares.bytes(),
-        };
-    }
-    let planned = if inputs.only_plan || observer.wants_summary() {
-        let speed = sheet::calibrate(backend, &plan.params)?;
-        let costs = Costs::new(B::MEMORY, sheet.weight, speed);
-        let device = &inputs.device;
-        let text = format!(
-            "device  {}\n{}",
-            device.text(),
-            sheet.text(&plan, &resolved, speed, (&shares, &costs), &laws)
-        );
-        observer.summary(&text)?;
-        let json = sheet.to_json(&plan, &resolved, device, speed, (&shares, &costs), &laws);
-        Some(RunPlan { text, json })
-    } else {
-        None
-    };
-    let of_sound = sound::notes(&resolved);
-    for note in notes::of(&plan)
-        .iter()
-        .chain(&resolved.notes)
-        .chain(&of_sound)
-    {
-        observer.note(note);
-    }
-    // Where the summary is shown, its table has them.
-    for note in laws.notes().iter().filter(|_| planned.is_none()) {
-        observer.note(note);
-    }
-    if let Some(planned) = planned.filter(|_| inputs.only_plan) {
-        return Ok(Ended::Planned(planned));
-    }
-    sheet.check_memory(backend)?;
-    if let Some(adaptation) = &mut plan.params.adaptation {
-        let least = plan.levels.iter().map(|level| level.cells).sum();
-        let given = case.adapt.as_ref().and_then(|a| a.max_cells);
-        let more = match (has_averages, B::MEMORY) {
-            (true, Memory::Host) => fields::Averages::<D>::CARRIED,
-            (true, Memory::Device) if on_device => RunningMeans::<D>::BYTES,
-            _ => 0,
-        };
-        let room = budget::room_for_cells::<D>(backend.free_bytes(), &resolved.params, more);
-        adaptation.max_cells =
-            budget::budget(given, least, room).map_err(|error| error.within(&name))?;
-    }
-    let initial = resolved.case.initial.as_ref();
-    let from = initial.and_then(|table| table.from.as_deref());
-    let earlier = match from.filter(|_| !options.resume) {
-        Some(path) => Some((inputs.load)(path).map_err(|error| error.within(&name))?),
-        None => None,
-    };
-    set_up.plan = planning.elapsed().as_secs_f64();
-    let starting = Instant::now();
-    let started = match &options.world {
-        Some(world) => plan.start_linked(backend, processes(world))?,
-        None => {
-            let ranks = ranks.first().copied().unwrap_or(1);
-            let of_rank = |rank: usize| match options.gpus > 1 {
-                true => backend.nth_after(rank as u32),
-                false => Ok(backend.clone()),
-            };
-            let backends = (0..ranks).map(of_rank).collect::<Result<Vec<_>, _>>()?;
-            Some(plan.start_ranks(&backends)?)
-        }
-    };
-    let mut flow = started.ok_or_else(|| Error::input("the first process has no flow"))?;
-    let mut shares = shares.pop();
-    let why = shares
-        .as_mut()
-        .and_then(|shares| shares.take_messages(flow.messages()));
-    if let Some(why) = why {
-        observer.note(&format!(
-            "messages between ranks pass through host memory, which is slow: {why}"
-        ));
-    }
-    flow.sample_forces_every(resolved.forces_every);
-    let set = initial_state::set(&mut *flow, &resolved, &mesh.frame, earlier, observer);
-    set.map_err(|error| error.within(&name))?;
-    flow.wait()?;
-    set_up.flow = starting.elapsed().as_secs_f64();
-    let setting = setting_of(case, &resolved, &inputs, flow.mesh()?.forest.levels.len())?;
-    let mut flow = Lattice {
-        surface: inputs.surfaces.snapped,
-        energy: Energy::of(&resolved),
-        integrals: Integrals::new(&resolved, &mesh.patches),
-        open: Vec::new(),
-        looks: Vec::new(),
-        faces: Vec::new(),
-        openings: Openings::new(&resolved),
-        finest: mesh.forest.levels.len() - 1,
-        earliest: setting.earliest,
-        sheet,
-        laws,
-        shares,
-        set_up,
-        end: None,
-        resolved,
-        flow,
-    };
-    crate::flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
-}
-
-/// What the run loop needs of a case; the mesh has so many levels at the start.
-fn setting_of<const D: usize>(
-    case: &Case,
-    resolved: &Resolved<D>,
-    inputs: &Inputs<'_, D>,
-    levels: usize,
-) -> Result<RunSetting<D>, Error> {
-    let adaptation = resolved.params.adaptation.as_ref();
-    Ok(RunSetting {
-        file: case.file.clone(),
-        folder: resolved.folder.clone(),
-        until: resolved.until,
-        earliest: patience::earliest(resolved),
-        watch: resolved.case.run.watch != Some(false),
-        accept: resolved.case.run.accept.clone(),
-        checkpoint_every: resolved.checkpoint_every,
-        checkpoint_at_end: resolved.checkpoint_at_end,
-        specs: resolved.outputs.specs.clone(),
-        averages: resolved.outputs.averages,
-        units: resolved.outputs.units.clone(),
-        step_name: "root step",
-        history: History::new(resolved, &inputs.mesh.patches),
-        has_forces: resolved.params.forces,
-        looks: adaptation.map(|of| Looks::new(of, levels, resolved.units.time)),
-        case: resolved.case.to_toml()?,
-        fixed: checkpoint::fixed(&resolved.case).to_toml()?,
-        mesh: inputs.mesh.checksum(),
-        device_kind: kind_of(&inputs.device),
-        device: inputs.device.clone(),
-    })
-}
-
-/// How the flow is shared among each of these numbers of ranks, but for one rank.
-fn shares_of<const D: usize>(
-    plan: &Plan<'_, D>,
-    ranks: &[usize],
-    memory: Memory,
-) -> Result<Vec<Shares>, Error> {
-    let several = ranks.iter().filter(|&&ranks| ranks != 1);
-    several
-        .map(|&ranks| Shares::new(plan, ranks, memory))
-        .collect()
+    let bodies = maker.bodies(&case.motion)?;
+    motion::mesh_of_paths(&bodies, mesh.frame, first.until.most())
 }
 
 /// Refuses numbers of ranks that are none of this run.
@@ -560,42 +347,4 @@ fn check_ranks(options: &RunOptions, only_plan: bool) -> Result<(), Error> {
         .hint("leave --ranks out")),
         _ => Ok(()),
     }
-}
-
-/// The resolved case, with velocities scaled to the flux through the surfaces of its patches.
-fn resolve<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Resolved<D>, Error>
-where
-    Facet<D>: Exact<D>,
-{
-    let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
-    let name = case.name();
-    let first = laws::without_bounds(case).resolve(&name, CaseGrid::of(mesh))?;
-    let areas = match first.by_mass.is_empty() {
-        true => Vec::new(),
-        false => first.areas(&Plan::new(mesh, first.params.clone())?, surface),
-    };
-    let grid = CaseGrid {
-        areas: &areas,
-        ..CaseGrid::of(mesh)
-    };
-    let mut resolved = laws::choose(case, &name, grid, mesh, 0)?;
-    if let Some(surface) = surface {
-        let plan = Plan::new(mesh, resolved.params.clone())?;
-        for (patch, factor) in resolved.deliver(&plan, surface) {
-            let (name, share) = (&mesh.patches[patch], 100.0 / factor);
-            resolved.notes.push(format!(
-                "the links of patch {name} carry {share:.0} % of the flux through its surface; use more cells across it"
-            ));
-        }
-    }
-    turbulence::check(&resolved.case, mesh).map_err(|error| error.within(&name))?;
-    resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
-    let outputs = &resolved.outputs;
-    fields::check(&outputs.specs, &outputs.units, mesh).map_err(|error| error.within(&name))?;
-    Ok(resolved)
-}
-
-/// The kind of a device: `cuda` of `cuda:1`.
-fn kind_of(device: &DeviceReport) -> String {
-    device.name.split(':').next().unwrap_or_default().into()
 }

@@ -1,7 +1,8 @@
 //! What drives a flow, and between which walls: from its conditions.
 
 use super::geometry::Geometry;
-use crate::{flow::Until, solve::resolve::Resolved};
+use crate::solve::resolve::Resolved;
+use cutlink_flow::Until;
 use cutlink_solver::{FaceCondition, Motion, PatchCondition, Place, WallScheme};
 
 /// The mean velocity of the fastest inlet over the fluid there, in lattice units, and whether there is one.

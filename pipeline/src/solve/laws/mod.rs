@@ -26,15 +26,12 @@ mod tests;
 
 pub(crate) use choice::{choose, without_bounds};
 
-use crate::{
-    flow::Until,
-    solve::{
-        resolve::Resolved,
-        units::Physics,
-        verdict::{Check, Grade},
-    },
-};
+use crate::solve::{resolve::Resolved, units::Physics};
 use cutlink_common::Error;
+use cutlink_flow::{
+    Until,
+    verdict::{Check, Grade},
+};
 use cutlink_solver::{Collision, FaceCondition, Precision, WallScheme, is_driven_by_walls};
 use cutlink_voxelizer::Mesh;
 use drive::{along, inlet, openings, pull, wall_of, width};

@@ -1,7 +1,7 @@
 use super::*;
-use crate::fields::OutputSpec;
 use crate::solve::Case;
 use cutlink_common::schema::{has, keys, of};
+use cutlink_flow::fields::OutputSpec;
 use cutlink_mesher::placement::Unit;
 use cutlink_meshing::options::MeshOptions;
 use cutlink_solver::Collision;

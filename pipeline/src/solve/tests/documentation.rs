@@ -38,7 +38,7 @@ fn keys_of_tables(text: &str) -> BTreeSet<String> {
 }
 
 /// The tables of a case: the title of their section, and the paths of the keys in it.
-const SECTIONS: [(&str, &[&[&str]]); 14] = [
+const SECTIONS: [(&str, &[&[&str]]); 15] = [
     ("[solver]", &[&["solver"]]),
     ("[mesh]", &[&["mesh"]]),
     ("[domain]", &[&["domain"]]),
@@ -55,6 +55,7 @@ const SECTIONS: [(&str, &[&[&str]]); 14] = [
     ),
     ("[initial]", &[&["initial"]]),
     ("[patches.NAME]", &[&["patches", "NAME"]]),
+    ("[motion.NAME]", &[&["motion", "NAME"]]),
     ("[free_stream]", &[&["free_stream"]]),
     (
         "[adapt]",

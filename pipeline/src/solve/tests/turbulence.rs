@@ -1,8 +1,8 @@
 //! Turbulent inlets of cases: what they resolve to, what is refused, and that a stopped run ends like one that was not.
 
 use super::*;
-use crate::RunOptions;
 use cutlink_common::{Observer, StopToken};
+use cutlink_flow::RunOptions;
 use cutlink_solver::{Place, Space};
 
 const TUNNEL: &str = r#"

@@ -1,9 +1,9 @@
 //! The parameters of a resolved case, and that resolving it again gives the same.
 
 use super::*;
-use crate::flow::Until;
 use crate::solve::initial::Initial;
 use crate::solve::numerics::at_moving_walls;
+use cutlink_flow::Until;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Precision,
     Sponge, WallScheme,

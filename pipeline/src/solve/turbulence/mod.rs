@@ -11,9 +11,9 @@ use crate::solve::{
     conditions::{FACES, Scale},
     expression::ramp,
     inflow::{BoundaryVelocity, Opening, norm},
-    resolve::positive,
 };
 use cutlink_common::Error;
+use cutlink_flow::setting::positive;
 use cutlink_solver::{AtTime, Place, Space, Values, Variation};
 use cutlink_voxelizer::Mesh;
 use std::sync::Arc;

@@ -1,10 +1,11 @@
 //! The tables of a case, as written. `docs/two-phase.md` says more.
 
 use crate::solve::{
-    case::{ByType, OutputTable, RunTable, Short, short},
+    case::{ByType, Short, short},
     flux::{SolverTable, parse},
 };
 use cutlink_common::Error;
+use cutlink_flow::tables::{OutputTable, RunTable};
 use cutlink_meshing::options::Root;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

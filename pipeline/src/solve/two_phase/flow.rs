@@ -1,11 +1,10 @@
 //! The running flow, behind the door of every physics.
 
-use crate::{
-    fields::FieldUnits,
-    flow::{Check, Flow, FlowState, Lines, Report, Seen, Statistics, StepWork, Table},
-};
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind};
+use cutlink_flow::{
+    Check, Flow, FlowState, Lines, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
+};
 use cutlink_vof::{StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
 use cutlink_voxelizer::Mesh;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@
 //! | `case` | the tables, as written |
 //! | `resolve` | from tables to a mesh, parameters and the length of a step |
 //! | `run` | from a case to a run, and its plan |
-//! | `flow` | the running flow behind the door of every physics ([`crate::flow`]) |
+//! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 
 pub mod case;
 mod flow;

@@ -1,10 +1,11 @@
 //! From tables to a mesh, parameters and the length of a step.
 
 use super::case::{TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
-use crate::solve::resolve::{missing, positive};
+use crate::solve::resolve::missing;
 use cutlink_amr::{Forest, Mark, NONE, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host};
+use cutlink_flow::setting::positive;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_meshing::mesh::build::bare_periodic;
 use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases, Shape};

@@ -1,12 +1,12 @@
 //! A run: from a case to histories, fields, checkpoints and a summary.
 
 use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting};
-use crate::{
-    fields::{FieldName, FieldUnit, FieldUnits},
-    flow::{RunOptions, RunPlan, RunSetting, RunSummary},
-};
 use cutlink_common::{Error, Observer, device::DeviceReport, pool};
 use cutlink_device::{DeviceChoice, Host};
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary,
+    fields::{FieldName, FieldUnit, FieldUnits},
+};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_vof::{BoxFace, TwoPhaseFlow};
 use cutlink_voxelizer::kernels::AdaptKernels;
@@ -118,7 +118,7 @@ impl TwoPhaseCase {
             TwoPhaseFlow::new(flow_mesh, params, &liquid).map_err(|error| named(error.into()))?;
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed);
-        crate::flow::run(&mut flow, run, options, observer).map(Done::Ran)
+        cutlink_flow::run(&mut flow, run, options, observer).map(Done::Ran)
     }
 }
 
@@ -174,5 +174,5 @@ fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
         "dt": dt,
         "time": time,
     });
-    RunPlan { text, json }
+    RunPlan::new(text, json)
 }

@@ -1,7 +1,8 @@
 //! Cases of two-phase flows: runs, resume to the bit, refusals.
 
 use super::TwoPhaseCase;
-use crate::{ErrorKind, RunOptions, solve::AnyCase};
+use crate::{ErrorKind, solve::AnyCase};
+use cutlink_flow::RunOptions;
 use std::{fs, path::Path};
 
 const DAM: &str = r#"

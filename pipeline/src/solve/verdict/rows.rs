@@ -1,13 +1,11 @@
 //! The measured rows of the verdict: each from numbers to a check with its bars (`docs/verdict.md`).
 
-use super::{
-    Check, number,
-    openings::{FacesLook, Opening},
+use super::openings::{FacesLook, Opening};
+use cutlink_flow::{
+    bulk::Bulk,
+    verdict::{Check, number},
 };
-use crate::solve::bulk::Bulk;
 
-/// No bar.
-const NONE: f64 = f64::INFINITY;
 /// Imbalance above which hardly anything that enters leaves, or the other way round.
 const ONE_WAY: f64 = 0.9;
 /// Relaxation (τ - 1/2) on the finest level above which walls are out of place.
@@ -32,36 +30,6 @@ pub(crate) fn mach(looks: &[Bulk], from: u64, lattice_velocity: f64) -> Option<C
             lattice_velocity / slower
         )),
     })
-}
-
-/// How long the flow has taken against how long it takes at least before it can be judged.
-pub(crate) fn duration(steps: u64, earliest: u64) -> Check {
-    Check {
-        name: "duration",
-        value: earliest as f64 / steps.max(1) as f64,
-        bars: [1.0, NONE],
-        what: format!(
-            "the run has {steps} root steps; ramps, sound across the box and back, and one length/velocity take {earliest}"
-        ),
-        remedy: Some(format!(
-            "run at least {earliest} root steps: --resume with a longer [run]"
-        )),
-    }
-}
-
-/// Share of the samples in which nothing moved: `what` is the force or the fluid.
-pub(crate) fn movement(share: f64, what: &str) -> Check {
-    Check {
-        name: "movement",
-        value: share,
-        bars: [0.5, 0.999],
-        what: format!(
-            "share of the samples in which {what} is exactly 0, although the flow is driven"
-        ),
-        remedy: Some(
-            "run longer, until the flow has reached all of the box; else check [boundary]".into(),
-        ),
-    }
 }
 
 /// What the openings are judged with.
@@ -253,47 +221,6 @@ pub(crate) fn exchange(value: f64, relaxation: f64, is_quadratic: bool) -> Check
         bars: [0.2, 0.5],
         what: "pressure and friction at the end against the force by momentum exchange".into(),
         remedy: Some(remedy),
-    }
-}
-
-/// Growth of the spread of the forces: last quarter over the one before.
-pub(crate) fn growth(value: f64) -> Check {
-    Check {
-        name: "growth",
-        value,
-        bars: [1.5, NONE],
-        what: "spread of drag and lift in the last quarter over that in the quarter before".into(),
-        remedy: Some(
-            "run longer, until the oscillation stays: --resume with a longer [run]".into(),
-        ),
-    }
-}
-
-/// The swing of the drag over the drag.
-pub(crate) fn swing(value: f64) -> Check {
-    Check {
-        name: "swing",
-        value,
-        bars: [1.0, NONE],
-        what: "largest less smallest drag of the last quarter over the mean force".into(),
-        remedy: Some(
-            "if nothing in the case swings like this it is sound: far-field sides, a sponge or a farther outlet damp it".into(),
-        ),
-    }
-}
-
-/// The largest change of a mean or of an oscillation over the second half, over the force.
-pub(crate) fn stationarity(value: f64, why: &[String]) -> Check {
-    Check {
-        name: "stationarity",
-        value,
-        bars: [0.01, NONE],
-        what: match why {
-            [] => "largest change of a mean or an oscillation over the second half, over the force"
-                .into(),
-            _ => why.join("; "),
-        },
-        remedy: Some("run longer: --resume with a longer [run]; errors include the drift".into()),
     }
 }
 

@@ -3,8 +3,8 @@
 //! Two sides a distance H apart that reflect sound have the modes n c / (2 H); as Strouhal numbers n L / (2 √3 H u), u the
 //! lattice velocity. Shedding near the first two, or near half or twice their frequency, has a wrong lift.
 
-use super::Check;
 use crate::solve::resolve::Resolved;
+use cutlink_flow::verdict::Check;
 use cutlink_solver::FaceCondition;
 
 /// Reynolds number from which on bodies shed vortices.
@@ -100,7 +100,7 @@ impl Mode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solve::verdict::Grade;
+    use cutlink_flow::verdict::Grade;
 
     /// The first mode across a height of so many diameters, as a Strouhal number, at a lattice velocity.
     fn mode(height: f64, velocity: f64) -> f64 {

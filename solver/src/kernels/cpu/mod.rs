@@ -23,6 +23,7 @@ mod mass;
 mod moments;
 mod order;
 mod processor;
+mod refill;
 mod seed;
 mod slip;
 mod step;
@@ -51,6 +52,7 @@ use std::{any::Any, convert::Infallible, ops::Range, sync::Arc};
 pub use census::Census;
 pub(crate) use census::{census, inflow};
 pub(crate) use processor::Processor;
+pub(crate) use tables::{cuts as cut_tables, walls as wall_tables};
 
 use order::Order;
 
@@ -439,6 +441,17 @@ impl<const D: usize> FlowKernels<D> for Host {
         to: &mut Vec<S>,
     ) -> Result<(), SolverError> {
         (stages::<D, L, S>().seed)(transfer, to);
+        Ok(())
+    }
+
+    fn refill<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [f64; 3],
+        fresh: &[u32],
+        populations: &mut Vec<S>,
+    ) -> Result<(), SolverError> {
+        refill::refill::<D, L, S>(level, half_step, fresh, populations);
         Ok(())
     }
 

@@ -201,7 +201,7 @@ fn row_of<const D: usize>(
     (from..to, link(from)..link(to))
 }
 
-pub(super) fn cuts<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> Cuts<Host> {
+pub(crate) fn cuts<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> Cuts<Host> {
     let table = &mesh.links;
     let sizes = |blocks: &[u32]| {
         let rows = blocks.iter().map(|&id| row_of(mesh, id));
@@ -257,7 +257,7 @@ pub(super) fn cuts<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> Cuts<Host>
     all
 }
 
-pub(super) fn walls<const D: usize>(
+pub(crate) fn walls<const D: usize>(
     boundary: &[u64],
     places: &Places<D, Host>,
     exchanging: usize,

@@ -25,7 +25,7 @@ mod wish;
 
 use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
 use crate::{
-    Communicator, F16, Indicator, LatticeFlow, Plan, SolverError,
+    Communicator, F16, Indicator, LatticeFlow, Plan, SolverError, bodies,
     fields::FluidSums,
     lattice::Lattice,
     plan::{self, Starts},
@@ -355,6 +355,16 @@ impl<const D: usize> FlowKernels<D> for Cuda {
         to: &mut CudaBuf<S>,
     ) -> Result<(), SolverError> {
         seed::seed::<D, L, S>(self, transfer, to)
+    }
+
+    fn refill<L: Lattice, S: Storage>(
+        &self,
+        _: &Level<D, Self>,
+        _: [f64; 3],
+        _: &[u32],
+        _: &mut CudaBuf<S>,
+    ) -> Result<(), SolverError> {
+        Err(bodies::on_device())
     }
 
     fn mass<L: Lattice, S: Storage>(

@@ -1,0 +1,664 @@
+//! Output specifications of a user, and their checks against a mesh.
+
+use super::FieldName;
+use super::plane::Plane;
+use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SurfaceColour};
+use super::units::FieldUnits;
+use cutlink_common::{Error, config::suggestion, schema};
+use cutlink_pictures::WIDTHS;
+use cutlink_solver::fields::around;
+use cutlink_voxelizer::{Frame, Mesh};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Default width of a picture in pixels.
+const WIDTH: u32 = 1200;
+
+/// Kinds of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputKind {
+    /// All cells, as `.htg`.
+    Volume,
+    /// The leaf cells that intersect a box, as `.vtu`.
+    Box,
+    /// The section of the leaf cells with a plane, as `.vtu`; in 2D all of them.
+    Slice,
+    /// Means along a coordinate axis, as `.vtu`.
+    Span,
+    /// Density and velocity at points, as CSV.
+    Probes,
+    /// A slice as PNG.
+    Picture,
+    /// The body and an isosurface in three dimensions, as PNG.
+    Render,
+    /// Pressure, shear and y⁺ on the body's facets, as `.vtp` or `.ply`.
+    Surface,
+}
+
+/// Formats of a surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SurfaceFormat {
+    /// For ParaView and PyVista.
+    #[default]
+    Vtp,
+    /// Binary PLY, values as properties of faces.
+    Ply,
+}
+
+impl OutputKind {
+    /// Its name in a case file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Volume => "volume",
+            Self::Box => "box",
+            Self::Slice => "slice",
+            Self::Span => "span",
+            Self::Probes => "probes",
+            Self::Picture => "picture",
+            Self::Render => "render",
+            Self::Surface => "surface",
+        }
+    }
+}
+
+/// Arrays of files for VTK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = schema::any_of)]
+pub enum CellField {
+    /// Three components, in 2D the last one zero.
+    Velocity,
+    /// Density.
+    Density,
+    /// Pressure, zero at the reference density.
+    Pressure,
+    /// In 3D three components, in 2D the component normal to the plane.
+    Vorticity,
+    /// The Q criterion.
+    Q,
+    /// A scalar that the flow has besides.
+    #[serde(untagged)]
+    Scalar(FieldName),
+}
+
+/// The quantity shown by a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = schema::any_of)]
+pub enum Quantity {
+    /// The magnitude of the velocity.
+    #[default]
+    #[serde(alias = "velocity")]
+    Speed,
+    /// A component of the velocity.
+    VelocityX,
+    /// A component of the velocity.
+    VelocityY,
+    /// A component of the velocity.
+    VelocityZ,
+    /// Pressure, zero at the reference density.
+    Pressure,
+    /// Density.
+    Density,
+    /// The vorticity component normal to the plane.
+    Vorticity,
+    /// The Q criterion.
+    Q,
+    /// A scalar that the flow has besides.
+    #[serde(untagged)]
+    Scalar(FieldName),
+}
+
+/// An axis, by its letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NormalAxis {
+    /// 0.
+    X,
+    /// 1.
+    Y,
+    /// 2.
+    Z,
+}
+
+/// The time average of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Average {
+    /// The mean over time.
+    Mean,
+    /// The rms fluctuation about the mean.
+    Rms,
+}
+
+/// Durations of a root step and of a flow-through, in the same unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// A root step.
+    pub step: f64,
+    /// A flow-through.
+    pub through: f64,
+}
+
+impl Clock {
+    /// A time in root steps, given in steps, seconds or flow-throughs.
+    ///
+    /// # Errors
+    /// More than one of them, or an invalid time; `key` is the common prefix of the keys.
+    pub fn steps(
+        &self,
+        key: &str,
+        steps: Option<u64>,
+        seconds: Option<f64>,
+        through: Option<f64>,
+    ) -> Result<Option<u64>, String> {
+        let count = [steps.is_some(), seconds.is_some(), through.is_some()];
+        if count.into_iter().filter(|&given| given).count() > 1 {
+            return Err(format!(
+                "{key}_steps, {key}_seconds and {key}_flow_through exclude one another"
+            ));
+        }
+        let time = seconds.or(through.map(|n| n * self.through));
+        match time.map(|time| time / self.step) {
+            Some(n) if n.is_finite() && n > 0.0 => Ok(Some((n.round() as u64).max(1))),
+            Some(_) => Err(format!("{key} should be a positive time")),
+            None => Ok(steps),
+        }
+    }
+}
+
+/// One output, as given: keys that its kind does not use are refused by [`FieldWriter::new`](super::FieldWriter::new),
+/// which expects periods in root steps; see [`written`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "One output.")]
+pub struct OutputSpec {
+    /// The kind.
+    pub kind: OutputKind,
+    /// Prefix of the file names. Default: the kind, with a number from the second one on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Root steps between two files; without any of the three periods, one file at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_steps: Option<u64>,
+    /// Seconds between two files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_seconds: Option<f64>,
+    /// Flow-throughs between two files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_flow_through: Option<f64>,
+    /// The mean or the rms fluctuation instead of the instantaneous flow. Not for `probes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub average: Option<Average>,
+    /// For `volume`, `box`, `slice` and `span`: the arrays. Default: velocity, density, vorticity and Q.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<CellField>>,
+    /// For `box`: its lower corner, then its upper one, in the length unit of the mesh. For `picture`: the part to
+    /// draw; its extent along `axis` is ignored.
+    #[serde(default, rename = "box", skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Vec<f64>>,
+    /// For `slice` and `picture` in 3D: the normal of the plane; for `span`: the axis of the means. Default: z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<NormalAxis>,
+    /// For `slice` and `picture` in 3D: the coordinate on the axis, in the length unit of the mesh. Default: the middle
+    /// of the box.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<f64>,
+    /// For `probes`: the points, in the length unit of the mesh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<Vec<f64>>>,
+    /// For `probes`: whether to write power spectral densities at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spectrum: Option<bool>,
+    /// For `picture`: the quantity. Default: speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantity: Option<Quantity>,
+    /// For `picture` and `render`: the values at the ends of the colour bar, of the body in a render. Default: chosen for
+    /// each picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+    /// For `picture`: whether to draw the edges of blocks, and of cells that are wide enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<bool>,
+    /// For `picture`: whether to interpolate between cell centres.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<bool>,
+    /// For `picture` and `render`: the width in pixels. Default: 1200.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// For `render`: width over height, without text and colour bars. Default: 1.6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aspect: Option<f64>,
+    /// For `render`: the camera.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<CameraSpec>,
+    /// For `render`: what colours the body. Default: plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<SurfaceColour>,
+    /// For `render`: an isosurface of the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isosurface: Option<IsosurfaceSpec>,
+    /// For `surface`: the format. Default: `vtp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<SurfaceFormat>,
+}
+
+impl OutputSpec {
+    /// An output of a kind, without other keys.
+    pub fn new(kind: OutputKind) -> Self {
+        Self {
+            kind,
+            name: None,
+            every_steps: None,
+            every_seconds: None,
+            every_flow_through: None,
+            average: None,
+            fields: None,
+            bounds: None,
+            axis: None,
+            position: None,
+            points: None,
+            spectrum: None,
+            quantity: None,
+            range: None,
+            grid: None,
+            smooth: None,
+            width: None,
+            aspect: None,
+            camera: None,
+            surface: None,
+            isosurface: None,
+            format: None,
+        }
+    }
+
+    /// The given keys that only some kinds use, with these kinds.
+    fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
+        use OutputKind::{Box, Picture, Probes, Render, Slice, Span, Surface, Volume};
+        let keys: [(bool, &str, &[OutputKind]); 17] = [
+            (
+                self.average.is_some(),
+                "average",
+                &[Volume, Box, Slice, Span, Picture, Render, Surface],
+            ),
+            (self.fields.is_some(), "fields", &[Volume, Box, Slice, Span]),
+            (self.bounds.is_some(), "box", &[Box, Picture]),
+            (self.axis.is_some(), "axis", &[Slice, Span, Picture]),
+            (self.position.is_some(), "position", &[Slice, Picture]),
+            (self.points.is_some(), "points", &[Probes]),
+            (self.spectrum.is_some(), "spectrum", &[Probes]),
+            (self.quantity.is_some(), "quantity", &[Picture]),
+            (self.range.is_some(), "range", &[Picture, Render]),
+            (self.grid.is_some(), "grid", &[Picture]),
+            (self.smooth.is_some(), "smooth", &[Picture]),
+            (self.width.is_some(), "width", &[Picture, Render]),
+            (self.aspect.is_some(), "aspect", &[Render]),
+            (self.camera.is_some(), "camera", &[Render]),
+            (self.surface.is_some(), "surface", &[Render]),
+            (self.isosurface.is_some(), "isosurface", &[Render]),
+            (self.format.is_some(), "format", &[Surface]),
+        ];
+        keys.into_iter().filter(|k| k.0).map(|k| (k.1, k.2))
+    }
+}
+
+/// A resolved picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PictureSpec {
+    pub(super) plane: Plane,
+    /// Lower and upper corner in the two axes of the plane, in the length unit of the mesh.
+    pub(super) region: Option<[[f64; 2]; 2]>,
+    pub(super) quantity: Quantity,
+    pub(super) range: Option<[f64; 2]>,
+    pub(super) grid: bool,
+    pub(super) smooth: bool,
+    pub(super) width: u32,
+}
+
+/// The content of an output, checked against the mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum What<const D: usize> {
+    Volume(Vec<CellField>),
+    Box([[f64; D]; 2], Vec<CellField>),
+    Slice(Plane, Vec<CellField>),
+    /// The axis, and the middle of the box on it, in the length unit of the mesh.
+    Span((usize, f64), Vec<CellField>),
+    /// In root cells from the lower corner of the box.
+    Probes(Vec<[f64; D]>),
+    Picture(PictureSpec),
+    Render(RenderSpec),
+    Surface(SurfaceFormat),
+}
+
+/// An output, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Output<const D: usize> {
+    pub(super) name: String,
+    /// Root steps between two files; `None` for one at the end.
+    pub(super) period: Option<u64>,
+    pub(super) average: Option<Average>,
+    /// Of probes: whether they have spectra.
+    pub(super) spectrum: bool,
+    pub(super) what: What<D>,
+}
+
+/// Longest name of an output: file systems take 255 bytes, with the step and the extension.
+const LONGEST_NAME: usize = 200;
+
+/// The name of output `i` of a list, and a function that makes errors with this name.
+fn named(specs: &[OutputSpec], i: usize) -> (String, impl Fn(String) -> Error) {
+    let kind = specs[i].kind;
+    let before = specs[..i].iter().filter(|s| s.kind == kind).count();
+    let name = match &specs[i].name {
+        Some(name) => name.clone(),
+        None if before == 0 => kind.name().to_owned(),
+        None => format!("{}-{}", kind.name(), before + 1),
+    };
+    let said = name.clone();
+    let wrong =
+        move |what: String| Error::input(format!("output \"{said}\" ({}): {what}", kind.name()));
+    (name, wrong)
+}
+
+/// The same outputs with all defaults resolved and periods in root steps.
+///
+/// # Errors
+/// Usage errors: invalid periods, or more than one period.
+pub fn written<const D: usize>(
+    specs: &[OutputSpec],
+    frame: &Frame<D>,
+    clock: &Clock,
+) -> Result<Vec<OutputSpec>, Error> {
+    use OutputKind::{Box, Picture, Render, Slice, Span, Surface, Volume};
+    let each = specs.iter().enumerate().map(|(i, spec)| {
+        let (name, wrong) = named(specs, i);
+        let (steps, seconds, through) = (
+            spec.every_steps,
+            spec.every_seconds,
+            spec.every_flow_through,
+        );
+        let every_steps = clock
+            .steps("every", steps, seconds, through)
+            .map_err(|what| {
+                wrong(what).hint("give one of them, or none for a single output at the end")
+            })?;
+        let mut full = OutputSpec {
+            name: Some(name),
+            every_steps,
+            every_seconds: None,
+            every_flow_through: None,
+            ..spec.clone()
+        };
+        if matches!(spec.kind, Volume | Box | Slice | Span) {
+            full.fields.get_or_insert_with(|| fields_of(spec.average));
+        }
+        if matches!(spec.kind, Slice | Picture) && D == 3 {
+            let axis = *full.axis.get_or_insert(NormalAxis::Z) as usize;
+            let middle = (frame.origin[axis] + frame.upper()[axis]) / 2.0;
+            full.position.get_or_insert(middle);
+        }
+        if spec.kind == Span {
+            full.axis.get_or_insert(NormalAxis::Z);
+        }
+        if spec.kind == Picture {
+            full.quantity.get_or_insert_default();
+            full.grid.get_or_insert(false);
+            full.smooth.get_or_insert(false);
+            full.width.get_or_insert(WIDTH);
+        }
+        if spec.kind == Render {
+            render::write_defaults(&mut full);
+        }
+        if spec.kind == Surface {
+            full.format.get_or_insert_default();
+        }
+        Ok(full)
+    });
+    each.collect()
+}
+
+/// Refuses fields that the flow has not.
+pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(), Error> {
+    const KNOWN: [&str; 9] = [
+        "velocity",
+        "speed",
+        "velocity-x",
+        "velocity-y",
+        "velocity-z",
+        "density",
+        "pressure",
+        "vorticity",
+        "q",
+    ];
+    let names = units.scalars.iter().map(|(name, _)| name.as_str());
+    let known: Vec<&str> = KNOWN.into_iter().chain(names).collect();
+    for (i, spec) in specs.iter().enumerate() {
+        let of_fields = spec
+            .fields
+            .iter()
+            .flatten()
+            .filter_map(|field| match field {
+                CellField::Scalar(name) => Some(name),
+                _ => None,
+            });
+        let of_picture = spec.quantity.iter().filter_map(|quantity| match quantity {
+            Quantity::Scalar(name) => Some(name),
+            _ => None,
+        });
+        for asked in of_fields.chain(of_picture) {
+            let (_, wrong) = named(specs, i);
+            if units.scalar(*asked).is_none() {
+                return Err(
+                    wrong(format!("this flow has no field \"{asked}\"")).hint(suggestion(
+                        "field",
+                        asked.as_str(),
+                        &known,
+                    )),
+                );
+            }
+            if spec.average.is_some() {
+                return Err(wrong(format!("there is no average of \"{asked}\"")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks outputs against the mesh; their periods should be in root steps.
+pub(super) fn resolve<const D: usize>(
+    specs: &[OutputSpec],
+    mesh: &Mesh<D>,
+) -> Result<Vec<Output<D>>, Error> {
+    let mut outputs: Vec<Output<D>> = Vec::new();
+    for (i, spec) in specs.iter().enumerate() {
+        let (name, wrong) = named(specs, i);
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) {
+            let what = "its name may contain only letters, digits, - and _".to_owned();
+            return Err(wrong(what).hint("file names start with the name"));
+        }
+        if name.len() > LONGEST_NAME {
+            let what = format!("its name has {} characters", name.len());
+            return Err(wrong(what).hint(format!("use at most {LONGEST_NAME}")));
+        }
+        if outputs.iter().any(|o| o.name == name) {
+            return Err(wrong("another output has the same name".into()).hint("give each a name"));
+        }
+        for (key, kinds) in spec.special() {
+            if !kinds.contains(&spec.kind) {
+                let kinds: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
+                return Err(wrong(format!("{key} is not for this kind"))
+                    .hint(format!("{key} is for {}", kinds.join(", "))));
+            }
+        }
+        if spec.every_seconds.is_some() || spec.every_flow_through.is_some() {
+            return Err(wrong("its period must be in root steps here".into()));
+        }
+        if spec.every_steps == Some(0) {
+            return Err(wrong("every_steps is 0, it must be at least 1".into()));
+        }
+        let spectrum = spec.spectrum == Some(true);
+        if spectrum && spec.every_steps.is_none() {
+            return Err(wrong("spectrum needs samples in time".into())
+                .hint("give every_steps, every_seconds or every_flow_through"));
+        }
+        let what = what(spec, mesh).map_err(&wrong)?;
+        outputs.push(Output {
+            name,
+            period: spec.every_steps,
+            average: spec.average,
+            spectrum,
+            what,
+        });
+    }
+    Ok(outputs)
+}
+
+/// The default arrays.
+fn fields_of(average: Option<Average>) -> Vec<CellField> {
+    use CellField::{Density, Q, Velocity, Vorticity};
+    match average {
+        Some(Average::Rms) => vec![Velocity, Density],
+        _ => vec![Velocity, Density, Vorticity, Q],
+    }
+}
+
+fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, String> {
+    let fields = || {
+        let fields = spec.fields.clone();
+        let fields = fields.unwrap_or_else(|| fields_of(spec.average));
+        if (1..fields.len()).any(|i| fields[..i].contains(&fields[i])) {
+            return Err("fields contains a duplicate");
+        }
+        let swings = |f: &CellField| matches!(f, CellField::Velocity | CellField::Density);
+        match spec.average == Some(Average::Rms) && !fields.iter().all(swings) {
+            true => Err("average = \"rms\" supports velocity and density only"),
+            false => Ok(fields),
+        }
+    };
+    Ok(match spec.kind {
+        OutputKind::Volume => What::Volume(fields()?),
+        OutputKind::Box => {
+            let bounds = spec.bounds.as_deref().ok_or("box is missing")?;
+            What::Box(corners(bounds, mesh)?, fields()?)
+        }
+        OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()?),
+        OutputKind::Span => What::Span(span(spec, mesh)?, fields()?),
+        OutputKind::Probes => What::Probes(points(spec, mesh)?),
+        OutputKind::Picture => What::Picture(picture(spec, mesh)?),
+        OutputKind::Render => What::Render(render::resolve(spec, mesh)?),
+        OutputKind::Surface => What::Surface(surface(spec, mesh)?),
+    })
+}
+
+/// Checks that a box intersects the domain of the mesh.
+fn corners<const D: usize>(bounds: &[f64], mesh: &Mesh<D>) -> Result<[[f64; D]; 2], String> {
+    if bounds.len() != 2 * D {
+        return Err(format!(
+            "box has {} numbers, {} are needed",
+            bounds.len(),
+            2 * D
+        ));
+    }
+    let [low, high]: [[f64; D]; 2] =
+        std::array::from_fn(|i| std::array::from_fn(|a| bounds[i * D + a]));
+    let (from, to) = (mesh.frame.origin, mesh.frame.upper());
+    if !(0..D).all(|a| low[a] < high[a] && low[a] < to[a] && high[a] > from[a]) {
+        return Err(format!(
+            "box {low:?} to {high:?} lies outside the domain {from:?} to {to:?}"
+        ));
+    }
+    Ok([low, high])
+}
+
+fn points<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<Vec<[f64; D]>, String> {
+    let points = spec.points.as_deref().unwrap_or_default();
+    if points.is_empty() {
+        return Err("points are missing".into());
+    }
+    let place = |(i, point): (usize, &Vec<f64>)| {
+        let numbers: [f64; D] = point.as_slice().try_into().map_err(|_| {
+            format!(
+                "point {} has {} numbers, {D} are needed",
+                i + 1,
+                point.len()
+            )
+        })?;
+        let at = std::array::from_fn(|a| (numbers[a] - mesh.frame.origin[a]) / mesh.frame.dx);
+        match around(mesh, at) {
+            Some(_) => Ok(at),
+            None => Err(format!(
+                "point {} at {numbers:?} is outside the domain or in the body",
+                i + 1
+            )),
+        }
+    };
+    points.iter().enumerate().map(place).collect()
+}
+
+fn span<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<(usize, f64), String> {
+    if D < 3 {
+        return Err("means along an axis need a 3D mesh".into());
+    }
+    if spec.average == Some(Average::Rms) {
+        return Err("a span has no rms values".into());
+    }
+    let axis = spec.axis.unwrap_or(NormalAxis::Z) as usize;
+    let middle = (mesh.frame.origin[axis] + mesh.frame.upper()[axis]) / 2.0;
+    Ok((axis, middle))
+}
+
+fn surface<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<SurfaceFormat, String> {
+    if mesh.links.is_empty() {
+        return Err("there is no body in the box".into());
+    }
+    if spec.average == Some(Average::Rms) {
+        return Err("a surface has no rms values".into());
+    }
+    Ok(spec.format.unwrap_or_default())
+}
+
+fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureSpec, String> {
+    let plane = Plane::new(mesh, spec.axis, spec.position)?;
+    let bounds = spec
+        .bounds
+        .as_deref()
+        .map(|b| corners(b, mesh))
+        .transpose()?;
+    let width = spec.width.unwrap_or(WIDTH);
+    if !WIDTHS.contains(&width) {
+        let (least, most) = (WIDTHS.start(), WIDTHS.end());
+        return Err(format!(
+            "width is {width}, it must be {least} to {most} pixels"
+        ));
+    }
+    match spec.range {
+        Some([low, high]) if !(low.is_finite() && high.is_finite() && low < high) => {
+            return Err(format!("range [{low}, {high}] is not ascending"));
+        }
+        _ => {}
+    }
+    let quantity = spec.quantity.unwrap_or_default();
+    if quantity == Quantity::VelocityZ && D < 3 {
+        return Err("a 2D flow has no velocity-z".into());
+    }
+    let swings = matches!(
+        quantity,
+        Quantity::Speed | Quantity::VelocityX | Quantity::VelocityY | Quantity::VelocityZ
+    );
+    if spec.average == Some(Average::Rms) && !swings {
+        return Err("average = \"rms\" supports speed and velocity components only".into());
+    }
+    let [i, j] = plane.axes;
+    Ok(PictureSpec {
+        region: bounds.map(|corners| corners.map(|c| [c[i], c[j]])),
+        plane,
+        quantity,
+        range: spec.range,
+        grid: spec.grid.unwrap_or(false),
+        smooth: spec.smooth.unwrap_or(false),
+        width,
+    })
+}

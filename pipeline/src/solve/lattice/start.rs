@@ -1,0 +1,477 @@
+//! From a mesh to the run: the plan and its forecast, the flow, and what the run loop needs of the case.
+
+use super::{Lattice, budget, initial_state};
+use crate::solve::verdict::{openings::Openings, patience, sound};
+use crate::solve::{
+    case::Case,
+    earlier::Earlier,
+    energy::Energy,
+    integrals::Integrals,
+    laws::{self, Laws},
+    motion::{self, Maker, Motions},
+    notes,
+    numerics::at_moving_walls,
+    resolve::{CaseGrid, Resolved, refused},
+    shares::{Costs, Shares, processes},
+    sheet::{self, Sheet},
+    turbulence,
+};
+use cutlink_common::{Error, Observer, device::DeviceReport};
+use cutlink_device::Memory;
+use cutlink_flow::{
+    RunOptions, RunPlan, RunSetting, RunSummary, fields,
+    history::History,
+    looks::Looks,
+    tables::{OutputTable, RunTable},
+    verdict::check_accepted,
+};
+use cutlink_mesher::{
+    Surface,
+    exact::{Exact, Facet},
+    snap::Snapped,
+};
+use cutlink_meshing::options::MeshOptions;
+use cutlink_solver::{LatticeFlow, Plan, RigidBodies, RunningMeans, kernels::FlowKernels};
+use cutlink_voxelizer::{EmbedParams, Mesh};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::{path::Path, sync::Arc, time::Instant};
+
+/// How a run ended.
+pub(super) enum Ended {
+    /// It was another process's.
+    Served,
+    Planned(RunPlan),
+    Ran(RunSummary),
+}
+
+/// The surface of the body, if there is one and it is needed: on the integer lattice, and as placed.
+#[derive(Clone, Copy)]
+pub(super) struct Surfaces<'a, const D: usize> {
+    pub(super) snapped: Option<&'a Snapped<D>>,
+    pub(super) placed: Option<&'a Surface<D>>,
+    /// How it was embedded.
+    pub(super) embedding: Option<&'a EmbedParams>,
+}
+
+impl<const D: usize> Surfaces<'_, D> {
+    pub(super) const NONE: Self = Self {
+        snapped: None,
+        placed: None,
+        embedding: None,
+    };
+}
+
+/// The inputs of a run besides its case.
+pub(super) struct Inputs<'a, const D: usize> {
+    pub(super) mesh: &'a Mesh<D>,
+    pub(super) surfaces: Surfaces<'a, D>,
+    /// Reads the flow of another run.
+    pub(super) load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
+    pub(super) options: &'a RunOptions,
+    pub(super) only_plan: bool,
+    pub(super) device: DeviceReport,
+    pub(super) set_up: SetUp,
+}
+
+/// Seconds before the first step, as `summary.json` has them.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(super) struct SetUp {
+    /// Opening the device.
+    pub(super) open: f64,
+    /// From the surface to the mesh.
+    pub(super) mesh: f64,
+    /// Tables, checks, and the forecast.
+    pub(super) plan: f64,
+    /// Allocation, upload, and the initial state.
+    pub(super) flow: f64,
+}
+
+/// Takes a case through its run: the plan, its forecast, the flow, the loop.
+pub(super) fn solve<'a, const D: usize, B: FlowKernels<D>>(
+    case: &Case,
+    inputs: Inputs<'a, D>,
+    backend: &B,
+    observer: &'a mut dyn Observer,
+) -> Result<Ended, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (options, mesh) = (inputs.options, inputs.mesh);
+    let name = case.name();
+    let named = |error: Error| error.within(&name);
+    let (mut set_up, planning) = (inputs.set_up, Instant::now());
+    check_accepted(&case.run.accept).map_err(named)?;
+    let resolved = resolve(case, &inputs)?;
+    let (mut plan, bodies) = plan_of(&inputs, &resolved, &name)?;
+    let laws = Laws::of(&resolved, mesh);
+    check_bounds(&plan, &resolved, &laws).map_err(named)?;
+    if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
+        plan.start_linked(backend, processes(world))?;
+        return Ok(Ended::Served);
+    }
+    let ranks = ranks_of(options);
+    let forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
+    let planned = match inputs.only_plan || observer.wants_summary() {
+        true => Some(forecast.told(backend, (&plan, &resolved, &laws), &inputs, observer)?),
+        false => None,
+    };
+    let of_sound = sound::notes(&resolved);
+    let notes = notes::of(&plan);
+    let notes = notes.iter().chain(&resolved.notes).chain(&of_sound);
+    notes.for_each(|note| observer.note(note));
+    // Where the summary is shown, its table has them.
+    if planned.is_none() {
+        laws.notes().iter().for_each(|note| observer.note(note));
+    }
+    if let Some(planned) = planned.filter(|_| inputs.only_plan) {
+        return Ok(Ended::Planned(planned));
+    }
+    forecast.sheet.check_memory(backend)?;
+    limit_cells(
+        case,
+        &resolved,
+        &mut plan,
+        forecast.averages,
+        backend.free_bytes(),
+    )
+    .map_err(named)?;
+    let initial = resolved.case.initial.as_ref();
+    let from = initial.and_then(|table| table.from.as_deref());
+    let from = from.filter(|_| !options.resume);
+    let earlier = from.map(inputs.load).transpose().map_err(named)?;
+    set_up.plan = planning.elapsed().as_secs_f64();
+    let starting = Instant::now();
+    let mut flow = start(plan, backend, options, &ranks)?;
+    let Forecast {
+        sheet, mut shares, ..
+    } = forecast;
+    let mut shares = shares.pop();
+    let messages = flow.messages();
+    let why = shares.as_mut().and_then(|of| of.take_messages(messages));
+    if let Some(why) = why {
+        observer.note(&format!(
+            "messages between ranks pass through host memory, which is slow: {why}"
+        ));
+    }
+    flow.sample_forces_every(resolved.forces_every);
+    initial_state::set(&mut *flow, &resolved, &mesh.frame, earlier, observer).map_err(named)?;
+    flow.wait()?;
+    set_up.flow = starting.elapsed().as_secs_f64();
+    let setting = setting_of(case, &resolved, &inputs, flow.mesh()?.forest.levels.len())?;
+    let mut flow = Lattice {
+        surface: inputs.surfaces.snapped,
+        motions: bodies.as_ref().map(|bodies| {
+            let parts = bodies.surface.bodies().iter();
+            let names: Vec<&str> = parts.map(|of| of.name.as_str()).collect();
+            Motions::new(&names, mesh.frame, resolved.units, resolved.forces_every)
+        }),
+        bodies,
+        energy: Energy::of(&resolved),
+        integrals: Integrals::new(&resolved, &mesh.patches),
+        open: Vec::new(),
+        looks: Vec::new(),
+        faces: Vec::new(),
+        openings: Openings::new(&resolved),
+        finest: mesh.forest.levels.len() - 1,
+        earliest: setting.earliest,
+        sheet,
+        laws,
+        shares,
+        set_up,
+        end: None,
+        resolved,
+        flow,
+    };
+    cutlink_flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
+}
+
+/// The plan of a flow, and its bodies that move.
+#[expect(clippy::type_complexity, reason = "a pair")]
+fn plan_of<'a, const D: usize>(
+    inputs: &Inputs<'a, D>,
+    resolved: &Resolved<D>,
+    name: &str,
+) -> Result<(Plan<'a, D>, Option<Arc<RigidBodies<D>>>), Error> {
+    let plan = Plan::new(inputs.mesh, resolved.params.clone())?;
+    let bodies = bodies_of(inputs, resolved).map_err(|error| error.within(name))?;
+    let plan = match &bodies {
+        Some(bodies) => plan.with_bodies(bodies.clone())?,
+        None => plan,
+    };
+    Ok((plan, bodies))
+}
+
+/// Refuses a flow beyond what its scheme is right and stable for, unless the user allows it.
+fn check_bounds<const D: usize>(
+    plan: &Plan<'_, D>,
+    resolved: &Resolved<D>,
+    laws: &Laws,
+) -> Result<(), Error> {
+    let is_allowed = resolved.allows_unstable();
+    laws.check(is_allowed)?;
+    match at_moving_walls(plan).filter(|_| !is_allowed) {
+        None => Ok(()),
+        Some(why) => Err(refused(why)),
+    }
+}
+
+/// Numbers of ranks: one of a run, several of a forecast.
+fn ranks_of(options: &RunOptions) -> Vec<usize> {
+    match &options.world {
+        Some(world) => vec![world.size()],
+        None if options.gpus > 1 => vec![options.gpus],
+        None => options.ranks.clone(),
+    }
+}
+
+/// Bytes of a cell that averages take where cells may become more.
+#[derive(Clone, Copy)]
+struct OfAverages(u64);
+
+/// Memory, and how the flow is shared.
+struct Forecast {
+    sheet: Sheet,
+    shares: Vec<Shares>,
+    averages: OfAverages,
+}
+
+impl Forecast {
+    fn new<const D: usize>(
+        plan: &Plan<'_, D>,
+        resolved: &Resolved<D>,
+        options: &RunOptions,
+        ranks: &[usize],
+        memory: Memory,
+    ) -> Result<Self, Error> {
+        let mut sheet = Sheet::new(plan, resolved, options.steps, memory);
+        let has_averages = resolved.outputs.averages.is_some();
+        // Several ranks have them on the host.
+        let is_alone = options.world.is_none() && ranks.first().is_none_or(|&ranks| ranks == 1);
+        let on_device = memory == Memory::Device && is_alone;
+        if has_averages && on_device {
+            sheet.keep_averages_on_device(plan.mesh);
+        }
+        let shares = shares_of(plan, ranks, memory)?;
+        if let [shares] = &shares[..] {
+            sheet.flow = match &options.world {
+                Some(world) => shares.bytes_of(world.rank()),
+                None if options.gpus > 1 => shares.largest(),
+                None => shares.bytes(),
+            };
+        }
+        let averages = match (has_averages, memory) {
+            (true, Memory::Host) => fields::Averages::<D>::CARRIED,
+            (true, Memory::Device) if on_device => RunningMeans::<D>::BYTES,
+            _ => 0,
+        };
+        Ok(Self {
+            sheet,
+            shares,
+            averages: OfAverages(averages),
+        })
+    }
+
+    /// Shows the plan with the speed of the backend, and returns it.
+    fn told<const D: usize, B: FlowKernels<D>>(
+        &self,
+        backend: &B,
+        (plan, resolved, laws): (&Plan<'_, D>, &Resolved<D>, &Laws),
+        inputs: &Inputs<'_, D>,
+        observer: &mut dyn Observer,
+    ) -> Result<RunPlan, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let speed = sheet::calibrate(backend, &plan.params)?;
+        let costs = Costs::new(B::MEMORY, self.sheet.weight, speed);
+        let (device, shared) = (&inputs.device, (&self.shares[..], &costs));
+        let text = self.sheet.text(plan, resolved, speed, shared, laws);
+        let text = format!("device  {}\n{text}", device.text());
+        observer.summary(&text)?;
+        let json = self
+            .sheet
+            .to_json(plan, resolved, device, speed, shared, laws);
+        Ok(RunPlan::new(text, json))
+    }
+}
+
+/// The most cells of a mesh that follows the flow: as given, or as many as fit into so many free bytes.
+fn limit_cells<const D: usize>(
+    case: &Case,
+    resolved: &Resolved<D>,
+    plan: &mut Plan<'_, D>,
+    averages: OfAverages,
+    free: u64,
+) -> Result<(), Error> {
+    let least = plan.levels.iter().map(|level| level.cells).sum();
+    if let Some(adaptation) = &mut plan.params.adaptation {
+        let given = case.adapt.as_ref().and_then(|a| a.max_cells);
+        let room = budget::room_for_cells::<D>(free, &resolved.params, averages.0);
+        adaptation.max_cells = budget::budget(given, least, room)?;
+    }
+    Ok(())
+}
+
+/// The flow, on its ranks.
+fn start<'a, const D: usize, B: FlowKernels<D>>(
+    plan: Plan<'a, D>,
+    backend: &B,
+    options: &RunOptions,
+    ranks: &[usize],
+) -> Result<Box<dyn LatticeFlow<D> + 'a>, Error> {
+    if let Some(world) = &options.world {
+        let flow = plan.start_linked(backend, processes(world))?;
+        return flow.ok_or_else(|| Error::input("the first process has no flow"));
+    }
+    let ranks = ranks.first().copied().unwrap_or(1);
+    let of_rank = |rank: usize| match options.gpus > 1 {
+        true => backend.nth_after(rank as u32),
+        false => Ok(backend.clone()),
+    };
+    let backends = (0..ranks).map(of_rank).collect::<Result<Vec<_>, _>>()?;
+    Ok(plan.start_ranks(&backends)?)
+}
+
+/// The bodies that move, if there are any, with outputs that they allow.
+fn bodies_of<const D: usize>(
+    inputs: &Inputs<'_, D>,
+    resolved: &Resolved<D>,
+) -> Result<Option<Arc<RigidBodies<D>>>, Error> {
+    let Surfaces {
+        placed: Some(placed),
+        embedding: Some(embedding),
+        ..
+    } = inputs.surfaces
+    else {
+        return Ok(None);
+    };
+    if resolved.case.motion.is_empty() {
+        return Ok(None);
+    }
+    motion::check_outputs(resolved)?;
+    let maker = Maker {
+        frame: inputs.mesh.frame,
+        physics: resolved.physics,
+        units: resolved.units,
+        placed,
+        embedding,
+    };
+    maker.bodies(&resolved.case.motion).map(Some)
+}
+
+/// What the run loop needs of a case; the mesh has so many levels at the start.
+fn setting_of<const D: usize>(
+    case: &Case,
+    resolved: &Resolved<D>,
+    inputs: &Inputs<'_, D>,
+    levels: usize,
+) -> Result<RunSetting<D>, Error> {
+    let adaptation = resolved.params.adaptation.as_ref();
+    Ok(RunSetting {
+        file: case.file.clone(),
+        folder: resolved.folder.clone(),
+        until: resolved.until,
+        earliest: patience::earliest(resolved),
+        watch: resolved.case.run.watch != Some(false),
+        accept: resolved.case.run.accept.clone(),
+        checkpoint_every: resolved.checkpoint_every,
+        checkpoint_at_end: resolved.checkpoint_at_end,
+        report: resolved.report,
+        specs: resolved.outputs.specs.clone(),
+        averages: resolved.outputs.averages,
+        units: resolved.outputs.units.clone(),
+        step_name: "root step",
+        history: history_of(resolved, &inputs.mesh.patches),
+        has_forces: resolved.params.forces,
+        looks: adaptation.map(|of| Looks::new(of, levels, resolved.units.time)),
+        case: resolved.case.to_toml()?,
+        fixed: fixed(&resolved.case).to_toml()?,
+        mesh: inputs.mesh.checksum(),
+        device_kind: kind_of(&inputs.device),
+        device: inputs.device.clone(),
+    })
+}
+
+/// How the flow is shared among each of these numbers of ranks, but for one rank.
+fn shares_of<const D: usize>(
+    plan: &Plan<'_, D>,
+    ranks: &[usize],
+    memory: Memory,
+) -> Result<Vec<Shares>, Error> {
+    let several = ranks.iter().filter(|&&ranks| ranks != 1);
+    several
+        .map(|&ranks| Shares::new(plan, ranks, memory))
+        .collect()
+}
+
+/// The resolved case, with velocities scaled to the flux through the surfaces of its patches.
+fn resolve<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Resolved<D>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
+    let name = case.name();
+    let first = laws::without_bounds(case).resolve(&name, CaseGrid::of(mesh))?;
+    let areas = match first.by_mass.is_empty() {
+        true => Vec::new(),
+        false => first.areas(&Plan::new(mesh, first.params.clone())?, surface),
+    };
+    let grid = CaseGrid {
+        areas: &areas,
+        ..CaseGrid::of(mesh)
+    };
+    let mut resolved = laws::choose(case, &name, grid, mesh, 0)?;
+    if let Some(surface) = surface {
+        let plan = Plan::new(mesh, resolved.params.clone())?;
+        for (patch, factor) in resolved.deliver(&plan, surface) {
+            let (name, share) = (&mesh.patches[patch], 100.0 / factor);
+            resolved.notes.push(format!(
+                "the links of patch {name} carry {share:.0} % of the flux through its surface; use more cells across it"
+            ));
+        }
+    }
+    turbulence::check(&resolved.case, mesh).map_err(|error| error.within(&name))?;
+    resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
+    let outputs = &resolved.outputs;
+    fields::check(&outputs.specs, &outputs.units, mesh).map_err(|error| error.within(&name))?;
+    Ok(resolved)
+}
+
+/// The kind of a device: `cuda` of `cuda:1`.
+fn kind_of(device: &DeviceReport) -> String {
+    device.name.split(':').next().unwrap_or_default().into()
+}
+
+/// The part of a resolved case that a resumed run cannot change: all except duration, folder, groups, field outputs, and
+/// the options of `[mesh]` that do not change the mesh.
+fn fixed(case: &Case) -> Case {
+    Case {
+        mesh: case.mesh.as_ref().map(MeshOptions::of_the_mesh_alone),
+        run: RunTable::default(),
+        groups: BTreeMap::new(),
+        output: OutputTable {
+            forces_every: case.output.forces_every,
+            averages: case.output.averages,
+            ..OutputTable::default()
+        },
+        ..case.clone()
+    }
+}
+
+/// An empty history of forces by patch and group, with the factors that make them coefficients.
+fn history_of<const D: usize>(resolved: &Resolved<D>, patches: &[String]) -> History<D> {
+    let (physics, units) = (&resolved.physics, &resolved.units);
+    let dimensions = i32::try_from(D).expect("two or three dimensions");
+    let pressure = 0.5 * physics.density * physics.velocity.powi(2) * resolved.area;
+    let mut history = History::of_patches(patches, &resolved.groups);
+    history.every = resolved.forces_every.max(1);
+    history.time = units.time;
+    history.convective_time = physics.length / physics.velocity;
+    history.scale = [
+        units.force(dimensions) / pressure,
+        units.torque(dimensions) / (pressure * physics.length),
+    ];
+    history.axes = resolved.axes;
+    history
+}

@@ -1,0 +1,351 @@
+//! The bodies of a running flow, on the host: their states, the mesh that they are embedded in, and the tables of its finest level.
+
+use super::{BodyMotion, BodyState, MotionSample, RigidBodies, checks, free::Momentum, refuse};
+use crate::{
+    Params, SolverError,
+    kernels::cpu::{cut_tables, wall_tables},
+    tables::{self, Built, Cuts, HaloRanges, Places, Rule, WallSlots, bits},
+};
+use cutlink_amr::dims;
+use cutlink_device::{Host, of_dimension};
+use cutlink_mesher::rigid::Pose;
+use cutlink_voxelizer::{EmbedParams, Mesh, MovingSurface, VoxelError};
+use rayon::prelude::*;
+use std::{collections::VecDeque, sync::Arc};
+
+/// How bodies of a dimension are embedded; see [`of_dimension`].
+struct Embeds<const D: usize>(
+    fn(&MovingSurface<D>, Mesh<D>, &EmbedParams, &[Pose<D>]) -> Result<Mesh<D>, VoxelError>,
+);
+
+static EMBEDS_2D: Embeds<2> =
+    Embeds(|surface, mesh, params, poses| surface.re_embed(&Host, mesh, params, poses));
+static EMBEDS_3D: Embeds<3> =
+    Embeds(|surface, mesh, params, poses| surface.re_embed(&Host, mesh, params, poses));
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Movement<const D: usize> {
+    pub(super) bodies: Arc<RigidBodies<D>>,
+    /// Missing only after an embedding has failed.
+    pub(super) mesh: Option<Mesh<D>>,
+    /// The finest level: its index, block ids by slot, and tables.
+    pub(super) level: usize,
+    pub(super) blocks: Vec<u32>,
+    pub(super) places: Places<D, Host>,
+    pub(super) exchanging: usize,
+    /// By patch its body, or the number of bodies.
+    pub(super) owner: Vec<usize>,
+    /// By body the largest distance of a vertex from the origin of its frame, in root cells.
+    pub(super) reach: Vec<f64>,
+    pub(super) states: Vec<BodyState<D>>,
+    pub(super) momenta: Vec<Momentum>,
+    /// The poses of the tables, and the steps of the level since they were made.
+    pub(super) placed: Vec<Pose<D>>,
+    pub(super) since: u32,
+    /// Conditions without those of the bodies.
+    pub(super) base: Vec<Rule>,
+    /// Forces since the last sample, and steps of the level that they are sums of.
+    pub(super) sums: Vec<[f64; 6]>,
+    pub(super) summed: u32,
+    pub(super) samples: VecDeque<MotionSample<D>>,
+    pub(super) epoch: u64,
+}
+
+/// Tables of the finest level that follow the bodies.
+pub(crate) struct Followed {
+    /// Masks of cells to step, and of solid ones.
+    pub(crate) stepped: Vec<u64>,
+    pub(crate) solid: Vec<u64>,
+    pub(crate) cuts: Cuts<Host>,
+    pub(crate) walls: WallSlots<Host>,
+    /// Cells that are fluid and were solid, 4^D times the slot plus the cell.
+    pub(crate) fresh: Vec<u32>,
+}
+
+impl<const D: usize> Movement<D> {
+    /// Puts the bodies at their first poses into the blocks of a mesh: the movement, and the tables of all levels.
+    pub(crate) fn new(
+        mesh: &Mesh<D>,
+        params: &Params<D>,
+        bodies: Arc<RigidBodies<D>>,
+    ) -> Result<(Self, Vec<Built<D>>), SolverError> {
+        let owner = checks::check(mesh, params, &bodies)?;
+        let level = bodies.embedding.levels - 1;
+        let reach = |body: usize| {
+            let square = |x: &[f64; D]| x.iter().map(|x| x * x).sum::<f64>();
+            let far = bodies.surface.vertices(body).iter().map(square);
+            far.fold(0.0, f64::max).sqrt() / mesh.frame.dx
+        };
+        let (states, momenta) = checks::first(&bodies)?;
+        let mut movement = Self {
+            reach: (0..states.len()).map(reach).collect(),
+            placed: states.iter().map(|state| state.pose).collect(),
+            sums: vec![[0.0; 6]; states.len()],
+            mesh: Some(mesh.upload(&Host)?),
+            level,
+            blocks: Vec::new(),
+            places: Places {
+                coord: Vec::new(),
+                neighbors: Vec::new(),
+                stepped: Vec::new(),
+                solid: Vec::new(),
+                ghost: Vec::new(),
+            },
+            exchanging: 0,
+            owner,
+            states,
+            momenta,
+            since: 0,
+            base: tables::rules(params, Some(0.5))?,
+            summed: 0,
+            samples: VecDeque::new(),
+            epoch: 0,
+            bodies,
+        };
+        movement.check_states(0.0)?;
+        movement.embed()?;
+        let mut built = tables::build_checked(movement.mesh()?, params)?;
+        movement.open(&mut built[level])?;
+        Ok((movement, built))
+    }
+
+    /// Makes all slots of the finest level special, so that bodies may come there, and takes what does not change.
+    fn open(&mut self, built: &mut Built<D>) -> Result<(), SolverError> {
+        let level = &mut built.level;
+        self.blocks.clone_from(&built.blocks);
+        self.exchanging = level.exchanging;
+        self.places = Places {
+            coord: level.coord.clone(),
+            neighbors: level.neighbors.clone(),
+            stepped: level.stepped.clone(),
+            solid: level.solid.clone(),
+            ghost: level.ghost.clone(),
+        };
+        level.special = level.slots;
+        level.halo = HaloRanges::none(level.exchanging, level.special, level.slots);
+        let Followed { cuts, walls, .. } = self.tables()?;
+        (level.boundary, level.cell_start) = (cuts.boundary, cuts.cell_start);
+        (level.cells, level.q, level.patch) = (cuts.cells, cuts.q, cuts.patch);
+        (level.linked, level.walled) = (walls.linked, walls.walled);
+        (level.faced, level.bounded, level.open) = (walls.faced, walls.bounded, walls.open);
+        Ok(())
+    }
+
+    /// The tables of all levels as they should be now.
+    pub(crate) fn expected(
+        &self,
+        mesh: &Mesh<D>,
+        params: &Params<D>,
+    ) -> Result<Vec<Built<D>>, SolverError> {
+        // Slots are in the order of the first poses.
+        let (mut again, mut built) = Self::new(mesh, params, self.bodies.clone())?;
+        again.placed.clone_from(&self.placed);
+        again.embed()?;
+        let finest = &mut built[self.level];
+        let followed = again.tables()?;
+        (finest.level.stepped, finest.level.solid) = (followed.stepped, followed.solid);
+        again.open(finest)?;
+        Ok(built)
+    }
+
+    /// The mesh with the bodies in it.
+    pub(crate) fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
+        let lost = || refuse("all", "they could not be embedded at their last place");
+        self.mesh.as_ref().ok_or_else(lost)
+    }
+
+    /// The names of all bodies.
+    pub(super) fn names(&self) -> String {
+        let names = self.bodies.surface.bodies().iter();
+        let names: Vec<&str> = names.map(|of| of.name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// Embeddings so far.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// States of the bodies.
+    pub(crate) fn states(&self) -> &[BodyState<D>] {
+        &self.states
+    }
+
+    /// The index of the finest level.
+    pub(crate) fn level(&self) -> usize {
+        self.level
+    }
+
+    /// Takes other conditions of what is no body.
+    pub(crate) fn set_base(&mut self, rules: Vec<Rule>) {
+        self.base = rules;
+    }
+
+    /// Back to the first poses, embedded there.
+    pub(crate) fn restart(&mut self) -> Result<Followed, SolverError> {
+        (self.states, self.momenta) = checks::first(&self.bodies)?;
+        self.clear();
+        self.follow()
+    }
+
+    /// Forgets samples.
+    pub(super) fn clear(&mut self) {
+        self.samples.clear();
+        self.sums.fill([0.0; 6]);
+        self.summed = 0;
+    }
+
+    /// Keeps where the bodies are after a root step, and the mean of their loads since the last time.
+    pub(crate) fn sample(&mut self, step: u64) {
+        let share = 1.0 / f64::from(self.summed.max(1));
+        let forces = self.sums.iter().map(|sum| sum.map(|x| share * x));
+        if self.samples.len() as u64 == crate::MAX_FORCE_SAMPLES {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(MotionSample {
+            step,
+            bodies: self.states.clone(),
+            forces: forces.collect(),
+        });
+        self.sums.fill([0.0; 6]);
+        self.summed = 0;
+    }
+
+    /// The samples that were not taken yet, oldest first.
+    pub(crate) fn take_samples(&mut self) -> Vec<MotionSample<D>> {
+        self.samples.drain(..).collect()
+    }
+
+    /// The conditions now.
+    pub(crate) fn rules(&self) -> Vec<Rule> {
+        let mut rules = self.base.clone();
+        for (patch, &body) in self.owner.iter().enumerate() {
+            let Some(state) = self.states.get(body) else {
+                continue;
+            };
+            let rule = &mut rules[2 * D + patch];
+            let at_origin = state.velocity_at([0.0; D]);
+            rule.velocity = std::array::from_fn(|a| at_origin.get(a).copied().unwrap_or(0.0));
+            rule.omega = if D == 2 {
+                [0.0, 0.0, state.spin[2]]
+            } else {
+                state.spin
+            };
+        }
+        rules
+    }
+
+    /// By body the force and the torque about the origin of its frame, from those of the patches about a point.
+    pub(crate) fn loads(&self, patches: &[[f64; 6]], about: [f64; D]) -> Vec<[f64; 6]> {
+        let mut loads = vec![[0.0; 6]; self.states.len()];
+        for (patch, &body) in patches.iter().zip(&self.owner) {
+            if let Some(load) = loads.get_mut(body) {
+                load.iter_mut().zip(patch).for_each(|(to, of)| *to += of);
+            }
+        }
+        for (load, state) in loads.iter_mut().zip(&self.states) {
+            let arm: [f64; 3] = std::array::from_fn(|a| match a < D {
+                true => state.pose.center[a] - about[a],
+                false => 0.0,
+            });
+            let force = [load[0], load[1], load[2]];
+            for a in 0..3 {
+                let (b, c) = ((a + 1) % 3, (a + 2) % 3);
+                load[3 + a] -= arm[b] * force[c] - arm[c] * force[b];
+            }
+        }
+        loads
+    }
+
+    /// Brings the bodies to a time, a step of the finest level after they were last, under the loads of the fluid; whether they are
+    /// to be embedded.
+    pub(crate) fn advance(
+        &mut self,
+        time: f64,
+        loads: Option<&[[f64; 6]]>,
+    ) -> Result<bool, SolverError> {
+        let dt = 1.0 / f64::from(1u32 << self.level);
+        let bodies = self.bodies.clone();
+        for (n, motion) in bodies.motions.iter().enumerate() {
+            self.states[n] = match motion {
+                BodyMotion::Prescribed(path) => {
+                    path(time).map_err(|reason| self.fault(n, time, reason))?
+                }
+                BodyMotion::Free(free) => {
+                    let load = loads.map_or([0.0; 6], |loads| loads[n]);
+                    free.advance(&self.states[n], &mut self.momenta[n], load, dt)
+                }
+            };
+        }
+        for (sum, load) in self.sums.iter_mut().zip(loads.into_iter().flatten()) {
+            sum.iter_mut().zip(load).for_each(|(sum, x)| *sum += x);
+        }
+        self.summed += 1;
+        self.since += 1;
+        self.check_states(time)?;
+        Ok(self.since >= self.bodies.rebin)
+    }
+
+    /// Embeds the bodies where they are, and makes the tables of the finest level.
+    pub(crate) fn follow(&mut self) -> Result<Followed, SolverError> {
+        self.since = 0;
+        self.placed = self.states.iter().map(|state| state.pose).collect();
+        self.embed()?;
+        self.tables()
+    }
+
+    fn embed(&mut self) -> Result<(), SolverError> {
+        let mesh = self.mesh.take();
+        let mesh = mesh.ok_or_else(|| refuse("all", "they were not embedded before"))?;
+        let frame = mesh.frame;
+        let poses: Vec<Pose<D>> = (self.placed.iter())
+            .map(|pose| Pose {
+                center: std::array::from_fn(|a| frame.origin[a] + frame.dx * pose.center[a]),
+                ..*pose
+            })
+            .collect();
+        let bodies = &self.bodies;
+        let embed = of_dimension::<D, Embeds<D>>(&EMBEDS_2D, &EMBEDS_3D).0;
+        let mesh = embed(&bodies.surface, mesh, &bodies.embedding, &poses);
+        let mesh = mesh.map_err(|reason| refuse(&self.names(), reason.to_string()))?;
+        let moves: Vec<bool> = (self.owner.iter())
+            .map(|&body| body < self.states.len())
+            .collect();
+        if let Some(at) = mesh.coarse_link_of(&moves) {
+            let frame = mesh.frame;
+            let at = std::array::from_fn(|a| (at[a] - frame.origin[a]) / frame.dx);
+            return Err(self.leaves(at));
+        }
+        self.epoch += 1;
+        self.mesh = Some(mesh);
+        Ok(())
+    }
+
+    /// The tables of the finest level with the mesh as it is.
+    fn tables(&mut self) -> Result<Followed, SolverError> {
+        let mesh = self.mesh()?;
+        let full = dims::full_mask(D);
+        let solid: Vec<u64> = (self.blocks.par_iter())
+            .map(|&id| mesh.classes.solid[id as usize])
+            .collect();
+        let masks = solid.iter().zip(&self.places.solid).enumerate();
+        let fresh = masks.flat_map(|(slot, (new, old))| {
+            bits(old & !new).map(move |cell| (dims::cells(D) * slot + cell) as u32)
+        });
+        let fresh: Vec<u32> = fresh.collect();
+        let stepped: Vec<u64> = solid.iter().map(|mask| full & !mask).collect();
+        let cuts = cut_tables(mesh, &self.blocks);
+        self.places.stepped.clone_from(&stepped);
+        self.places.solid.clone_from(&solid);
+        let walls = wall_tables(&cuts.boundary, &self.places, self.exchanging);
+        self.check_links(&cuts, &walls.linked)?;
+        Ok(Followed {
+            stepped,
+            solid,
+            cuts,
+            walls,
+            fresh,
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! Flows with bodies that move. One program for all: each would compile the same code again.
+//!
+//! | module | what |
+//! |---|---|
+//! | `frames` | a circle at rest in a stream, and the same circle moving in fluid at rest: drag, noise |
+//! | `scenes` | levels, closed boxes, turns, free bodies, restarts, refusals |
+
+mod frames;
+mod scenes;
+#[path = "../../../tests/kit/worst.rs"]
+mod worst;
+
+use worst::worst;
