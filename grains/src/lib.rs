@@ -13,7 +13,7 @@
 //!
 //! [`pack`] makes beds at rest: of given sizes and shares, in a box or a closed surface.
 //!
-//! **Cost.** A step of a bed at rest takes 0.2 µs a grain and core, and some 700 bytes a grain; see
+//! **Cost.** A step of a bed at rest takes 0.3 µs a grain on a busy core, and 1,100 bytes a grain with those of sorting; see
 //! `docs/performance-log.md`. **Sources** are with the contact law; the design of pairs is decision 053.
 
 mod arrays;

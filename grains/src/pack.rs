@@ -116,9 +116,9 @@ const SOFT: f64 = 1e3;
 /// Restitution: low, so that beds come to rest soon.
 const RESTITUTION: f64 = 0.3;
 const POISSON: f64 = 0.3;
-/// What velocities are multiplied by at each look, once all grains are poured: grains that spin on the spot or roll on
-/// plane ground come to rest too.
-const DAMPING: f64 = 0.9;
+/// Rate at which velocities decay once all grains are poured, in units of √(g / r), the inverse of the unit of time: grains that spin on the spot or roll
+/// on plane ground come to rest too.
+const DAMPING: f64 = 1.0;
 /// Steps between looks at the energy.
 const LOOK: u64 = 100;
 /// A round that adds less than this share of the grains ends a bed without a given count.
@@ -172,7 +172,7 @@ fn pour(
     let mut bed = Bed::start(params, vessel.wall.clone(), &first)?;
     job.round = 1;
     while bed.len() < wanted {
-        job.settle(&mut bed, POUR_ON, 1.0)?;
+        job.settle(&mut bed, POUR_ON, 0.0)?;
         let new = places.fill(&vessel, &bed.grains(), &mut sizes, wanted - bed.len())?;
         let is_last = match options.count {
             None => (new.len() as f64) < LAST_ROUND * bed.len() as f64,
@@ -189,6 +189,8 @@ fn pour(
         let placed = bed.len();
         return Err(GrainError::Full { placed, wanted });
     }
+    // Without damping, which would hold up what still falls.
+    job.settle(&mut bed, POUR_ON, 0.0)?;
     let energy = job.harden(&mut bed, sizes.least())?;
     finish(&bed, &vessel, &sizes, (unit, energy), &job)
 }
@@ -314,15 +316,15 @@ impl Job<'_> {
         Ok(params)
     }
 
-    /// Steps until the mean energy is below `rest`; returns it. Velocities are multiplied by `damping` at each look.
+    /// Steps until the mean energy is below `rest`; returns it. Velocities decay at the rate `damping`.
     fn settle(&mut self, bed: &mut Bed, rest: f64, damping: f64) -> Result<f64, GrainError> {
         let fall = (2.0 * self.vessel.height()).sqrt() / bed.params().dt;
         let most = 100 * fall as u64 + 100_000;
         let mut made = 0;
         loop {
             bed.run(LOOK)?;
-            if damping < 1.0 {
-                bed.slow_down(damping);
+            if damping > 0.0 {
+                bed.slow_down(1.0 / (1.0 + damping * LOOK as f64 * bed.params().dt));
             }
             made += LOOK;
             self.steps += LOOK;
