@@ -30,8 +30,7 @@ pub struct Error {
     pub hint: Option<String>,
     /// Details as JSON, such as the health report of a refused surface.
     pub details: Option<Box<serde_json::Value>>,
-    device: Option<DeviceError>,
-    source: Option<Arc<dyn StdError + Send + Sync>>,
+    source: Option<Arc<dyn Failure>>,
 }
 
 impl Error {
@@ -43,14 +42,13 @@ impl Error {
             causes: Vec::new(),
             hint: None,
             details: None,
-            device: None,
             source: None,
         }
     }
 
     /// The error of the device, if that is what failed.
     pub fn of_device(&self) -> Option<&DeviceError> {
-        self.device.as_ref()
+        self.source.as_ref()?.of_device()
     }
 
     /// An error of kind [`ErrorKind::Input`].
@@ -131,7 +129,6 @@ impl<E: Failure> From<E> for Error {
         }
         Self {
             hint: error.hint(),
-            device: error.of_device().cloned(),
             source: Some(Arc::new(error)),
             ..all
         }

@@ -19,6 +19,7 @@ use crate::{
     watch::{self, Growth},
 };
 use cutlink_common::{Error, ErrorKind, Observer, output};
+use cutlink_device::of_dimension;
 use cutlink_solver::ForceSample;
 use std::{
     fs,
@@ -85,6 +86,29 @@ pub(super) struct Run<'a, const D: usize> {
 /// Existing files, a full disk; [`Diverged`](ErrorKind::Diverged) and [`Stopped`](ErrorKind::Stopped), both of which keep
 /// the files written so far; [`Untrusted`](ErrorKind::Untrusted) after all files are written.
 pub fn run<const D: usize>(
+    flow: &mut dyn Flow<D>,
+    setting: RunSetting<D>,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<RunSummary, Error> {
+    let loops = of_dimension::<D, Loop<D>>(&LOOP_2D, &LOOP_3D);
+    (loops.0)(flow, setting, options, observer)
+}
+
+type TakeThrough<const D: usize> = fn(
+    &mut dyn Flow<D>,
+    RunSetting<D>,
+    &RunOptions,
+    &mut dyn Observer,
+) -> Result<RunSummary, Error>;
+
+/// The loop of a dimension, compiled here; see [`of_dimension`].
+struct Loop<const D: usize>(TakeThrough<D>);
+
+static LOOP_2D: Loop<2> = Loop(take_through);
+static LOOP_3D: Loop<3> = Loop(take_through);
+
+fn take_through<const D: usize>(
     flow: &mut dyn Flow<D>,
     mut setting: RunSetting<D>,
     options: &RunOptions,

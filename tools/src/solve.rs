@@ -19,15 +19,17 @@ pub fn command(args: &SolveArgs, world: Option<&Arc<World>>) -> Result<(), Error
     if args.schema {
         return console::print(&format!("{:#}\n", cutlink::solve::schema::of_cases()));
     }
-    let mut options = RunOptions::default();
-    options.resume = args.resume;
-    options.replace = args.force;
-    options.steps = args.steps;
-    options.device = args.device;
-    options.threads = args.threads;
-    options.ranks = args.ranks.iter().map(|&ranks| ranks.into()).collect();
-    options.gpus = args.gpus.map_or(0, usize::from);
-    options.stop = signals::stop_token();
+    let mut options = RunOptions {
+        resume: args.resume,
+        replace: args.force,
+        steps: args.steps,
+        device: args.device,
+        threads: args.threads,
+        ranks: args.ranks.iter().map(|&ranks| ranks.into()).collect(),
+        gpus: args.gpus.map_or(0, usize::from),
+        stop: signals::stop_token(),
+        ..RunOptions::default()
+    };
     let mut console = Console::new(args.output);
     let mut case = match AnyCase::read(args.file())? {
         AnyCase::LatticeBoltzmann(case) => case,

@@ -1,5 +1,6 @@
 //! A two-phase flow: its state, and a step.
 
+use crate::compiled::compiled;
 use crate::forces::accelerate;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
@@ -77,6 +78,14 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// Parameters out of their range, a liquid outside of the box, an interface on a coarse level, memory.
     pub fn new(
+        mesh: FlowMesh<D>,
+        params: FlowParams<D>,
+        liquid: &[Shape<D>],
+    ) -> Result<Self, TwoPhaseError> {
+        (compiled::<D>().make)(mesh, params, liquid)
+    }
+
+    pub(crate) fn make(
         mesh: FlowMesh<D>,
         params: FlowParams<D>,
         liquid: &[Shape<D>],
@@ -227,6 +236,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// NaN or an unbounded fraction with the place, an interface on a coarse level, a projection that fails.
     pub fn step(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
+        (compiled::<D>().step)(self, at_most)
+    }
+
+    pub(crate) fn step_here(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
         let dt = self.allowed_step().min(at_most);
         crate::check(
             "the step",
@@ -263,13 +276,17 @@ impl<const D: usize> TwoPhaseFlow<D> {
             courant,
             pressure_iterations: solved.iterations,
             viscous_iterations,
-            divergence: dt * self.divergence(),
+            divergence: dt * self.largest_divergence(),
             curvatures: [found.by_heights, found.by_fit],
         })
     }
 
     /// The largest divergence of a cell, 1/s.
     pub fn divergence(&self) -> f64 {
+        (compiled::<D>().divergence)(self)
+    }
+
+    pub(crate) fn largest_divergence(&self) -> f64 {
         let (cells, per) = (dims::cells(D), faces::per_block(D));
         let of_block = |block: usize| {
             let of = |cell: usize| {

@@ -1,5 +1,6 @@
 //! Sums over the flow: volumes, energies, the front.
 
+use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
 use crate::sweep::larger;
 use cutlink_amr::dims;
@@ -26,6 +27,10 @@ pub struct PhaseIntegrals<const D: usize> {
 impl<const D: usize> TwoPhaseFlow<D> {
     /// Sums over all cells of leaves that are not solid, in the order of blocks.
     pub fn integrals(&self) -> PhaseIntegrals<D> {
+        (compiled::<D>().integrals)(self)
+    }
+
+    pub(crate) fn sums(&self) -> PhaseIntegrals<D> {
         let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
         let mut sum = PhaseIntegrals {
             volume: [0.0; 2],

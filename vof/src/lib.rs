@@ -12,6 +12,7 @@
 //!
 //! Results are the same bits for any number of threads. The crate runs on the CPU.
 
+mod compiled;
 mod error;
 mod flow;
 mod forces;

@@ -1,6 +1,7 @@
 //! The mesh of a flow: blocks, lengths, solid cells, and cells around a cell.
 
 use crate::TwoPhaseError;
+use crate::compiled::compiled;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_elliptic::{Beside, Blocks};
 use std::sync::Arc;
@@ -40,6 +41,15 @@ impl<const D: usize> FlowMesh<D> {
     /// # Panics
     /// Where there is not one mask for each block.
     pub fn new(
+        forest: &Forest<D>,
+        origin: [f64; D],
+        root_width: f64,
+        solid: Vec<u64>,
+    ) -> Result<Self, TwoPhaseError> {
+        (compiled::<D>().mesh)(forest, origin, root_width, solid)
+    }
+
+    pub(crate) fn make(
         forest: &Forest<D>,
         origin: [f64; D],
         root_width: f64,

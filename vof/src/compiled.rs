@@ -1,0 +1,35 @@
+//! What callers use, compiled here once for 2D and once for 3D: see [`of_dimension`].
+
+use crate::{FlowMesh, FlowParams, PhaseIntegrals, Shape, StepDone, TwoPhaseError, TwoPhaseFlow};
+use cutlink_amr::Forest;
+use cutlink_device::of_dimension;
+
+type Made<T> = Result<T, TwoPhaseError>;
+
+pub(crate) struct Compiled<const D: usize> {
+    pub(crate) mesh: fn(&Forest<D>, [f64; D], f64, Vec<u64>) -> Made<FlowMesh<D>>,
+    pub(crate) make: fn(FlowMesh<D>, FlowParams<D>, &[Shape<D>]) -> Made<TwoPhaseFlow<D>>,
+    pub(crate) step: fn(&mut TwoPhaseFlow<D>, f64) -> Made<StepDone>,
+    pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
+    pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
+}
+
+impl<const D: usize> Compiled<D> {
+    const fn new() -> Self {
+        Self {
+            mesh: FlowMesh::make,
+            make: TwoPhaseFlow::make,
+            step: TwoPhaseFlow::step_here,
+            divergence: TwoPhaseFlow::largest_divergence,
+            integrals: TwoPhaseFlow::sums,
+        }
+    }
+}
+
+static TWO: Compiled<2> = Compiled::new();
+static THREE: Compiled<3> = Compiled::new();
+
+/// The functions of a dimension.
+pub(crate) fn compiled<const D: usize>() -> &'static Compiled<D> {
+    of_dimension::<D, _>(&TWO, &THREE)
+}
