@@ -119,9 +119,11 @@ fn hostile_checkpoints_end_in_errors_or_go_on() {
         whole,
         "the checksums of the program"
     );
-    let mut options = RunOptions::default();
-    options.resume = true;
-    options.steps = Some(3);
+    let options = RunOptions {
+        resume: true,
+        steps: Some(3),
+        ..RunOptions::default()
+    };
     let mut counts = [0u32; 2];
     let mut go = |bytes: &[u8]| {
         fs::write(folder.path().join(NAME), sealed::sealed(bytes)).expect("a file");

@@ -127,15 +127,19 @@ fn a_stopped_run_is_resumed_to_the_bit() {
     assert_eq!(summary.json["steps"], 300);
 
     let mut keep = Keep::default();
-    let mut options = RunOptions::default();
-    options.stop = keep.stop.clone();
+    let options = RunOptions {
+        stop: keep.stop.clone(),
+        ..RunOptions::default()
+    };
     let stopped = case(&parts, 300).run_with(&options, &mut keep);
     let stopped = stopped.expect_err("it was stopped");
     assert_eq!(stopped.kind, ErrorKind::Stopped, "{stopped}");
     assert_eq!((keep.begun, keep.done, keep.ended), (300, 64, true));
 
-    let mut options = RunOptions::default();
-    options.resume = true;
+    let options = RunOptions {
+        resume: true,
+        ..RunOptions::default()
+    };
     let resumed = case(&parts, 300).run_with(&options, &mut ());
     assert_eq!(resumed.expect("a run").steps, 300);
     let integrals = |folder: &std::path::Path| std::fs::read(folder.join("integrals.csv"));

@@ -166,7 +166,6 @@ fn a_closed_box_keeps_its_mass() {
     flow.check().expect("finite");
     flow.validate().expect("tables of the last pose");
     let lost = flow.mass_reset();
-    println!("mass taken away in two periods: {lost:e}");
     assert!(lost.abs() < 2e-3 && lost != 0.0, "{lost}");
     let snapshot = flow.snapshot().expect("values");
     let now = flow.mesh().expect("a mesh");
@@ -294,7 +293,6 @@ fn a_circle_that_turns_is_one_whose_wall_turns() {
         last.sum::<f64>() / 200.0
     };
     let [patch, body] = [torque(patch.as_mut()), torque(body.as_mut())];
-    println!("torque of a patch {patch:e}, of a body {body:e}");
     assert!((body / patch - 1.0).abs() < 5e-3, "{body} {patch}");
 }
 
@@ -346,7 +344,6 @@ fn a_free_circle_turns_half_as_fast_as_the_shear() {
     flow.advance(4000).expect("steps");
     flow.check().expect("finite");
     let spin = flow.bodies()[0].spin[2];
-    println!("spin over half the shear: {}", spin / (-0.5 * rate));
     assert!((spin / (-0.5 * rate) - 1.0).abs() < 0.03, "{spin}");
     assert_eq!(flow.bodies()[0].velocity, [0.0; 2]);
 }
@@ -473,7 +470,7 @@ fn what_bodies_may_not_do_is_refused_by_name() {
         panic!("a wall");
     };
     *motion = Motion::Uniform([0.01, 0.0]);
-    let error = with(&own).err().expect("refused").to_string();
+    let error = with(&own).expect_err("refused").to_string();
     assert!(
         error.contains("circle 0") && error.contains("wall at rest"),
         "{error}"

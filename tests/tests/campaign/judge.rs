@@ -74,8 +74,10 @@ pub(crate) fn run(drawn: &Drawn) -> Outcome {
         .unwrap_or_else(|error| panic!("{}: {error}\n{}", drawn.name, drawn.case));
     let out = folder.path().join("out");
     case.output.folder = Some(out.clone());
-    let mut options = RunOptions::default();
-    options.threads = 1;
+    let options = RunOptions {
+        threads: 1,
+        ..RunOptions::default()
+    };
     match case.run_with(&options, &mut ()) {
         Ok(summary) => {
             let grade = summary.verdict().unwrap_or("ok").to_owned();

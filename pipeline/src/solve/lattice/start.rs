@@ -187,7 +187,6 @@ where
 }
 
 /// The plan of a flow, and its bodies that move.
-#[expect(clippy::type_complexity, reason = "a pair")]
 fn plan_of<'a, const D: usize>(
     inputs: &Inputs<'a, D>,
     resolved: &Resolved<D>,
