@@ -21,7 +21,7 @@ pub type Group = (String, Vec<usize>);
 
 /// A patch or a group of patches, and its coefficients so far.
 #[derive(Debug)]
-pub struct Part {
+pub struct ForcePart {
     /// Its name.
     pub name: String,
     /// The patches of a group; empty for a single patch.
@@ -46,7 +46,7 @@ pub struct History<const D: usize> {
     /// The step of each sample.
     pub steps: Vec<u64>,
     /// Patches in mesh order, then groups.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ForcePart>,
     patches: usize,
     /// All patches together.
     pub total: [Vec<f64>; 6],
@@ -149,7 +149,7 @@ impl<const D: usize> History<D> {
 
     /// Of patches and groups of them, along x, y and z, in units of the flow.
     pub fn of_patches(patches: &[String], groups: &[Group]) -> Self {
-        let part = |name: &String, members: &[usize]| Part {
+        let part = |name: &String, members: &[usize]| ForcePart {
             name: name.clone(),
             members: members.to_vec(),
             values: Default::default(),

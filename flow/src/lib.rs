@@ -65,7 +65,7 @@ pub use verdict::{Check, Grade};
 pub use watch::Growth;
 
 use crate::fields::{Body, FieldUnits, FieldWriter};
-use crate::{history::History, parts::Parts, verdict::rows};
+use crate::{history::History, parts::WallParts, verdict::rows};
 use cutlink_common::Error;
 use cutlink_solver::{
     AdaptationLook, ForceSample, RunningMeans,
@@ -385,5 +385,5 @@ pub struct Report<const D: usize> {
     /// Torque coefficients to show, as indices of C_Mx, C_My, C_Mz from 3 on.
     pub torques: Vec<usize>,
     /// Pressure and friction on the walls.
-    pub parts: Option<Parts<D>>,
+    pub parts: Option<WallParts<D>>,
 }

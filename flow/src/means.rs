@@ -8,7 +8,7 @@
 
 mod shown;
 
-use crate::history::{History, NAMES, Part};
+use crate::history::{ForcePart, History, NAMES};
 use cutlink_signal::Measured;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -185,7 +185,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
             [0, 1, 2, 3, 4, 5].map(|c| Mean::new(&values[c], drag, convective_times))
         };
         let total = of(&history.total);
-        let means = |part: &Part| of(&part.values);
+        let means = |part: &ForcePart| of(&part.values);
         let shedding = shedding(&history.total[1], history.interval(), drag);
         let mut statistics = Self {
             history,
@@ -332,7 +332,7 @@ impl<'a, const D: usize> Statistics<'a, D> {
         if self.is_empty() {
             return Value::Null;
         }
-        let of = |(part, means): (&Part, &[Mean; 6])| {
+        let of = |(part, means): (&ForcePart, &[Mean; 6])| {
             let each = NAMES.iter().zip(means);
             let means: Map<_, _> = each
                 .map(|(name, mean)| ((*name).to_owned(), mean.to_json()))

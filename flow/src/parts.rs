@@ -25,13 +25,13 @@ const LEAST: f64 = 0.01;
 
 /// Pressure and friction of the patches and groups that consist of walls.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parts<const D: usize> {
+pub struct WallParts<const D: usize> {
     parts: Vec<Part>,
-    /// See [`Parts::difference`].
+    /// See [`WallParts::difference`].
     difference: Option<f64>,
 }
 
-impl<const D: usize> Parts<D> {
+impl<const D: usize> WallParts<D> {
     /// From the wall forces and the last forces by momentum exchange, `sample`. Openings, patches without a facet in
     /// the fluid and groups with an opening are skipped.
     pub fn new(
@@ -172,7 +172,7 @@ mod tests {
             patches: vec![[1.6 * unit, 0.1 * unit, 0.0, 0.0, 0.0, 0.0]; 2],
         };
         let still = PatchCondition::wall(WallScheme::Linear);
-        let parts = Parts::<2>::new(&history, &[still, still], &walls, &sample);
+        let parts = WallParts::<2>::new(&history, &[still, still], &walls, &sample);
         let summary = parts.summary();
         let close = |value: &Value, wanted: f64| {
             let off = (value.as_f64().expect("a number") - wanted).abs();
@@ -196,7 +196,7 @@ mod tests {
         let mut opposed = sample.clone();
         opposed.patches[1] = [-1.6 * unit, 0.1 * unit, 0.0, 0.0, 0.0, 0.0];
         opposed.patches[0][1] = -0.1 * unit;
-        let parts = Parts::<2>::new(&history, &[still, still], &against, &opposed);
+        let parts = WallParts::<2>::new(&history, &[still, still], &against, &opposed);
         assert_eq!(parts.difference(), None, "nothing is left");
         // What is left of a body that turns is small beside its torque.
         let omega = [0.0, 0.0, 0.1];
@@ -212,14 +212,14 @@ mod tests {
             ..sample.clone()
         };
         let rests = [wall(1e-4, 0.0); 2];
-        let parts = Parts::<2>::new(&history, &[turns, turns], &rests, &noise);
+        let parts = WallParts::<2>::new(&history, &[turns, turns], &rests, &noise);
         assert_eq!(parts.difference(), None, "a torque alone");
         // A patch without adjacent fluid, and an opening.
         let none = [walls[0], WallForce::default()];
-        let parts = Parts::<2>::new(&history, &[still, still], &none, &sample);
+        let parts = WallParts::<2>::new(&history, &[still, still], &none, &sample);
         assert!(parts.summary()["b"].is_null() && !parts.summary()["both"].is_null());
         let open = [still, PatchCondition::Pressure(1.0)];
-        let parts = Parts::<2>::new(&history, &open, &walls, &sample);
+        let parts = WallParts::<2>::new(&history, &open, &walls, &sample);
         let summary = parts.summary();
         assert!(
             summary["b"].is_null() && summary["both"].is_null() && summary["first"].is_object()

@@ -5,9 +5,9 @@
 //!
 //! | quantity | diverging if |
 //! |---|---|
-//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, by [`GROWTH`] times in total, is the largest of the run (without its first two sixteenths), and is above [`SENSE`] times the force itself and [`COEFFICIENT`] if it swings faster than vortices do, else above [`BEYOND`] times both |
-//! | mean density | it has changed from its first value by [`DENSITY`], monotonically, and does not slow down |
-//! | kinetic energy | its mean Mach number is above [`MACH`], and it has grown monotonically by [`ENERGY`] times |
+//! | spread of the forces: standard deviation about a straight line, in each sixteenth of the run | it has grown in each of the last four sixteenths, by `GROWTH` times in total, is the largest of the run (without its first two sixteenths), and is above `SENSE` times the force itself and `COEFFICIENT` if it swings faster than vortices do, else above `BEYOND` times both |
+//! | mean density | it has changed from its first value by `DENSITY`, monotonically, and does not slow down |
+//! | kinetic energy | its mean Mach number is above `MACH`, and it has grown monotonically by `ENERGY` times |
 //!
 //! The onset of vortex shedding grows exponentially as well, but saturates: at a spread of about the drag behind one body,
 //! at 1.3, above the drag, for the second of two cylinders in tandem (Meneghini et al. 2001, J. Fluids Struct. 15, 327). An

@@ -666,7 +666,7 @@ impl From<PolyMeshEncoding> for PolyMeshFormat {
     }
 }
 
-/// The options as TOML; [`parse`] reads them back unchanged.
+/// The options as TOML; [`parse`](cutlink_common::config::parse) reads them back unchanged.
 ///
 /// # Errors
 /// None that a user can cause.

@@ -8,6 +8,10 @@ use cutlink_report::{
 use serde_json::Value;
 use std::{collections::BTreeSet, io::Read};
 
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
+use worst::worst;
+
 /// The text between two marks, which occur once.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let (_, rest) = text.split_once(from).expect("the first mark");
@@ -194,7 +198,7 @@ fn difference(text: &str, of: &PageSurface, n: usize) -> Option<String> {
     let places = numbers(&bytes, &surface["points"]);
     let extent = |k: usize| {
         let along = || of.points.iter().map(|p| p[k]);
-        along().fold(f64::MIN, f64::max) - along().fold(f64::MAX, f64::min)
+        worst(along()) + worst(along().map(|x| -x))
     };
     // The points of a bumpy square have whole numbers in the plane.
     let given = |v: usize| -> Option<usize> {

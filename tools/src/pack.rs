@@ -89,6 +89,7 @@ pub struct PackArgs {
     /// Friction between grains, and with walls: 0 for dense beds, 0.5 and more for loose ones
     #[arg(
         long,
+        allow_negative_numbers = true,
         value_name = "MU",
         default_value_t = 0.3,
         help_heading = "Grains"
@@ -98,6 +99,7 @@ pub struct PackArgs {
     /// Rolling friction, for grains that are not round
     #[arg(
         long,
+        allow_negative_numbers = true,
         value_name = "MU",
         default_value_t = 0.0,
         help_heading = "Grains"
@@ -117,6 +119,7 @@ pub struct PackArgs {
     /// Maximum deviation of the facets of an .stl from the spheres, as a share of the radius; volumes are exact
     #[arg(
         long,
+        allow_negative_numbers = true,
         value_name = "SHARE",
         default_value_t = 0.02,
         help_heading = "Output"

@@ -245,6 +245,6 @@ fn force_leaves_no_result_of_another_run() {
     assert_eq!(ran.code, 5, "{}", ran.stderr);
     assert_eq!(
         folder.files_in("out"),
-        ["case.toml", "integrals.csv", "mine.txt"]
+        ["case.toml", "integrals.csv", "mine.txt", "report.html"]
     );
 }

@@ -70,7 +70,7 @@ fn a_run_writes_its_page() {
         .collect();
     assert_eq!(names, ["speed", "pressure", "vorticity z"]);
     assert_eq!(shown["plots"][0]["title"], "Forces");
-    assert_eq!(shown["plots"][0]["x"]["count"], 129);
+    assert_eq!(shown["plots"][0]["x"]["count"], 128);
     let checks = shown["checks"][0]["rows"].as_array().expect("checks").len();
     assert_eq!(
         Some(checks),

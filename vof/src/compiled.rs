@@ -1,6 +1,8 @@
 //! What callers use, compiled here once for 2D and once for 3D: see [`of_dimension`].
 
-use crate::{FlowMesh, FlowParams, PhaseIntegrals, Shape, StepDone, TwoPhaseError, TwoPhaseFlow};
+use crate::{
+    FlowMesh, FlowParams, LiquidShape, PhaseIntegrals, StepDone, TwoPhaseError, TwoPhaseFlow,
+};
 use cutlink_amr::Forest;
 use cutlink_device::of_dimension;
 
@@ -8,7 +10,7 @@ type Made<T> = Result<T, TwoPhaseError>;
 
 pub(crate) struct Compiled<const D: usize> {
     pub(crate) mesh: fn(&Forest<D>, [f64; D], f64, Vec<u64>) -> Made<FlowMesh<D>>,
-    pub(crate) make: fn(FlowMesh<D>, FlowParams<D>, &[Shape<D>]) -> Made<TwoPhaseFlow<D>>,
+    pub(crate) make: fn(FlowMesh<D>, FlowParams<D>, &[LiquidShape<D>]) -> Made<TwoPhaseFlow<D>>,
     pub(crate) step: fn(&mut TwoPhaseFlow<D>, f64) -> Made<StepDone>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,

@@ -7,7 +7,7 @@ use crate::params::FlowParams;
 use crate::project::{self, ProjectWork};
 use crate::sweep::{self, Moved, SweepWork, larger};
 use crate::viscous::{self, ViscousWork};
-use crate::{Shape, TwoPhaseError, shape};
+use crate::{LiquidShape, TwoPhaseError, shape};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use cutlink_elliptic::faces;
@@ -80,7 +80,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     pub fn new(
         mesh: FlowMesh<D>,
         params: FlowParams<D>,
-        liquid: &[Shape<D>],
+        liquid: &[LiquidShape<D>],
     ) -> Result<Self, TwoPhaseError> {
         (compiled::<D>().make)(mesh, params, liquid)
     }
@@ -88,7 +88,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     pub(crate) fn make(
         mesh: FlowMesh<D>,
         params: FlowParams<D>,
-        liquid: &[Shape<D>],
+        liquid: &[LiquidShape<D>],
     ) -> Result<Self, TwoPhaseError> {
         params.check()?;
         let [low, high] = mesh.corners();

@@ -34,7 +34,7 @@ pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
 pub use integrals::PhaseIntegrals;
 pub use mesh::FlowMesh;
 pub use params::{BoxFace, FlowParams, Phases};
-pub use shape::Shape;
+pub use shape::LiquidShape;
 
 /// # Errors
 /// A parameter that is not sound, or NaN.

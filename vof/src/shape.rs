@@ -4,7 +4,7 @@ use cutlink_amr::dims;
 
 /// A region that a liquid fills at the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Shape<const D: usize> {
+pub enum LiquidShape<const D: usize> {
     /// Between two corners, m.
     Box([[f64; D]; 2]),
     /// Where `normal · x` is less than an offset, m.
@@ -32,7 +32,7 @@ const GAUSS: [[f64; 2]; 5] = [
     [-0.906_179_845_938_664, 0.236_926_885_056_189_08],
 ];
 
-impl<const D: usize> Shape<D> {
+impl<const D: usize> LiquidShape<D> {
     /// The part of a cell that is inside, by its lower corner and width. Exact to rounding for boxes, half-spaces and
     /// circles; of spheres to 1e-10 of a cell: areas of circles, integrated between the places where their form changes.
     pub fn fraction(&self, low: [f64; D], width: f64) -> f64 {
@@ -215,7 +215,12 @@ fn disc(at: [f64; 2], width: f64, r: f64) -> f64 {
 }
 
 /// The fractions of a block's cells in the union of shapes, taken as disjoint where they overlap in mixed cells.
-pub fn fractions<const D: usize>(shapes: &[Shape<D>], low: [f64; D], width: f64, out: &mut [f64]) {
+pub fn fractions<const D: usize>(
+    shapes: &[LiquidShape<D>],
+    low: [f64; D],
+    width: f64,
+    out: &mut [f64],
+) {
     for (cell, out) in out.iter_mut().enumerate() {
         let at = dims::unravel::<D>(cell, 4);
         let corner = std::array::from_fn(|a| low[a] + f64::from(at[a]) * width);
@@ -232,7 +237,7 @@ mod tests {
     use super::*;
     use std::f64::consts::PI;
 
-    fn total<const D: usize>(shape: &Shape<D>, n: usize) -> f64 {
+    fn total<const D: usize>(shape: &LiquidShape<D>, n: usize) -> f64 {
         let width = 1.0 / n as f64;
         let of = |i: usize| {
             let at = dims::unravel::<D>(i, n);
@@ -243,12 +248,12 @@ mod tests {
 
     #[test]
     fn volumes_of_whole_shapes() {
-        let circle = Shape::Ball {
+        let circle = LiquidShape::Ball {
             centre: [0.43, 0.51],
             radius: 0.3,
         };
         assert!((total(&circle, 17) - PI * 0.09).abs() < 1e-13, "circle");
-        let sphere = Shape::Ball {
+        let sphere = LiquidShape::Ball {
             centre: [0.43, 0.51, 0.55],
             radius: 0.3,
         };
@@ -257,14 +262,14 @@ mod tests {
             (found - 4.0 / 3.0 * PI * 0.027).abs() < 1e-7,
             "sphere {found}"
         );
-        let cut = Shape::Box([[0.11, 0.2, -1.0], [0.47, 2.0, 0.61]]);
+        let cut = LiquidShape::Box([[0.11, 0.2, -1.0], [0.47, 2.0, 0.61]]);
         assert!((total(&cut, 7) - 0.36 * 0.8 * 0.61).abs() < 1e-14, "box");
-        let half = Shape::HalfSpace {
+        let half = LiquidShape::HalfSpace {
             normal: [1.0, -2.0, 0.5],
             offset: 0.1,
         };
         // By symmetry: the reflected one is the rest.
-        let rest = Shape::HalfSpace {
+        let rest = LiquidShape::HalfSpace {
             normal: [-1.0, 2.0, -0.5],
             offset: -0.1,
         };
@@ -272,7 +277,7 @@ mod tests {
             (total(&half, 5) + total(&rest, 5) - 1.0).abs() < 1e-13,
             "half-space"
         );
-        let level = Shape::HalfSpace {
+        let level = LiquidShape::HalfSpace {
             normal: [0.0, 3.0],
             offset: 1.0,
         };
@@ -284,7 +289,7 @@ mod tests {
 
     #[test]
     fn single_cells_of_a_sphere_by_brute_force() {
-        let shape = Shape::Ball {
+        let shape = LiquidShape::Ball {
             centre: [0.1, -0.2, 0.3],
             radius: 0.9,
         };

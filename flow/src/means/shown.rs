@@ -2,8 +2,8 @@
 
 use super::{Shedding, Statistics};
 use crate::{
-    history::{NAMES, Part},
-    parts::Parts,
+    history::{ForcePart, NAMES},
+    parts::WallParts,
 };
 use cutlink_pictures::{
     canvas::Canvas,
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 impl<const D: usize> Statistics<'_, D> {
     /// The means of each patch and group: forces, some `torques` by their number, and what of the drag is pressure and
     /// friction at the end.
-    pub fn table(&self, parts: Option<&Parts<D>>, torques: &[usize]) -> String {
+    pub fn table(&self, parts: Option<&WallParts<D>>, torques: &[usize]) -> String {
         let mut text = String::new();
         if self.is_empty() {
             return text;
@@ -86,7 +86,7 @@ impl<const D: usize> Statistics<'_, D> {
             if mean.is_known && !mean.is_stationary {
                 note += ", not stationary";
             }
-            let of = |part: &Part| part.values[n].clone();
+            let of = |part: &ForcePart| part.values[n].clone();
             Panel {
                 title: NAMES[n].into(),
                 note,

@@ -1,7 +1,7 @@
 //! V1, V2: a slotted disc turned once (Zalesak 1979), a disc in a vortex and back (Rider, Kothe 1998); and volume.
 
 use crate::mesh;
-use cutlink_vof::{Shape, TwoPhaseFlow};
+use cutlink_vof::{LiquidShape, TwoPhaseFlow};
 use std::f64::consts::PI;
 
 fn volume<const D: usize>(flow: &TwoPhaseFlow<D>) -> f64 {
@@ -30,7 +30,7 @@ fn bounds<const D: usize>(flow: &TwoPhaseFlow<D>) -> [f64; 2] {
 
 /// A vortex that turns back at half of 8 s, at a Courant number of 0.5; the disc's error, and the change of its volume.
 fn vortex(mesh: cutlink_vof::FlowMesh<2>, n: usize) -> [f64; 2] {
-    let disc = Shape::Ball {
+    let disc = LiquidShape::Ball {
         centre: [0.5, 0.75],
         radius: 0.15,
     };
@@ -129,7 +129,7 @@ fn v1_a_slotted_disc_turns_once() {
 #[test]
 fn a_sphere_in_a_deformation_keeps_its_volume() {
     let mesh = mesh::mesh([4; 3], [false; 3], 1, |_, _| false);
-    let sphere = Shape::Ball {
+    let sphere = LiquidShape::Ball {
         centre: [0.35; 3],
         radius: 0.15,
     };

@@ -2,7 +2,7 @@
 
 use crate::mesh;
 use crate::worst::worst;
-use cutlink_vof::{Shape, TwoPhaseFlow};
+use cutlink_vof::{LiquidShape, TwoPhaseFlow};
 
 /// The largest relative error over places of a circle, of radius 0.2, or a sphere; and the part by heights.
 fn error<const D: usize>(n: u32, places: u32, radius: f64) -> [f64; 2] {
@@ -13,7 +13,7 @@ fn error<const D: usize>(n: u32, places: u32, radius: f64) -> [f64; 2] {
             let odd = [0.37, 0.73, 0.59][a] * f64::from(k);
             0.5 + h * odd.fract()
         });
-        let ball = Shape::Ball { centre, radius };
+        let ball = LiquidShape::Ball { centre, radius };
         let mesh = mesh::mesh([n / 4; D], [false; D], 1, |_, _| false);
         let flow = TwoPhaseFlow::new(mesh, mesh::params(), &[ball]).expect("a flow");
         let (curvature, found) = flow.curvature();

@@ -2,7 +2,7 @@
 
 use crate::mesh;
 use crate::worst::worst;
-use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases, Shape, TwoPhaseFlow};
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, LiquidShape, Phases, TwoPhaseFlow};
 use std::f64::consts::PI;
 
 fn inviscid(ratio: f64) -> FlowParams<2> {
@@ -23,7 +23,7 @@ fn inviscid(ratio: f64) -> FlowParams<2> {
 fn v10c_a_falling_drop_stays_together() {
     let h = 1.0 / 96.0;
     let mesh = mesh::mesh([24; 2], [false; 2], 1, |_, _| false);
-    let drop = Shape::Ball {
+    let drop = LiquidShape::Ball {
         centre: [0.503, 0.8],
         radius: 8.0 * h,
     };
@@ -87,7 +87,7 @@ fn water_under_air_is_at_rest_across_level_jumps() {
         longest_step: 1e-2,
         ..mesh::params()
     };
-    let water = Shape::HalfSpace {
+    let water = LiquidShape::HalfSpace {
         normal: [0.0, 1.0],
         offset: 0.513,
     };
@@ -107,7 +107,7 @@ fn v10b_a_standing_wave_loses_energy_and_keeps_its_period() {
     let k = PI;
     let omega = (k * (k * 0.5).tanh() * (1.0 - 1e-3) / (1.0 + 1e-3)).sqrt();
     let mesh = tank(3);
-    let flat = Shape::HalfSpace {
+    let flat = LiquidShape::HalfSpace {
         normal: [0.0, 1.0],
         offset: 0.5,
     };
@@ -188,7 +188,7 @@ fn resume_and_threads_give_the_same_bits() {
         ],
         ..mesh::params()
     };
-    let column = Shape::Box([[0.0, 0.0], [0.31, 0.52]]);
+    let column = LiquidShape::Box([[0.0, 0.0], [0.31, 0.52]]);
     let fine = |c: [f64; 2], h: f64| c[0] < 0.6 + h && c[1] < 0.6 + h;
     let new = || {
         let mesh = mesh::mesh([4; 2], [false; 2], 2, fine);
@@ -286,7 +286,7 @@ fn a_body_of_solid_cells_does_not_leak() {
         .map(|b| if forest.coord[b][0] == 2 { 0xffff } else { 0 })
         .collect();
     let mesh = FlowMesh::new(&forest, [0.0; 2], 1.0 / 16.0, solid).expect("a mesh");
-    let column = Shape::Box([[0.0, 0.0], [0.21, 0.71]]);
+    let column = LiquidShape::Box([[0.0, 0.0], [0.21, 0.71]]);
     let mut flow = TwoPhaseFlow::new(mesh, inviscid(1000.0), &[column]).expect("a flow");
     let before = flow.integrals().volume[0];
     for _ in 0..260 {

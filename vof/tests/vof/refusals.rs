@@ -1,7 +1,7 @@
 //! What is refused.
 
 use crate::mesh;
-use cutlink_vof::{BoxFace, FlowParams, Shape, TwoPhaseError, TwoPhaseFlow};
+use cutlink_vof::{BoxFace, FlowParams, LiquidShape, TwoPhaseError, TwoPhaseFlow};
 
 fn small() -> cutlink_vof::FlowMesh<2> {
     mesh::mesh([2; 2], [false; 2], 1, |_, _| false)
@@ -38,7 +38,7 @@ fn parameters_out_of_their_range() {
 
 #[test]
 fn a_liquid_outside_and_an_interface_on_a_coarse_level() {
-    let outside = Shape::Ball {
+    let outside = LiquidShape::Ball {
         centre: [2.0, 0.5],
         radius: 0.1,
     };
@@ -54,7 +54,7 @@ fn a_liquid_outside_and_an_interface_on_a_coarse_level() {
         "{error}"
     );
     let mesh = mesh::mesh([4; 2], [false; 2], 2, |c, _| c[0] < 0.3);
-    let level = Shape::HalfSpace {
+    let level = LiquidShape::HalfSpace {
         normal: [0.0, 1.0],
         offset: 0.51,
     };

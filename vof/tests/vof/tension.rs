@@ -1,7 +1,7 @@
 //! V4b, V4c: a drop at rest.
 
 use crate::mesh;
-use cutlink_vof::{FlowParams, Phases, Shape, TwoPhaseFlow};
+use cutlink_vof::{FlowParams, LiquidShape, Phases, TwoPhaseFlow};
 
 const DIAMETER: f64 = 0.4;
 
@@ -19,7 +19,7 @@ fn drop(ratio: f64, laplace: f64, fixed: Option<f64>) -> TwoPhaseFlow<2> {
         ..mesh::params()
     };
     let mesh = mesh::mesh([16; 2], [false; 2], 1, |_, _| false);
-    let shape = Shape::Ball {
+    let shape = LiquidShape::Ball {
         centre: [0.5; 2],
         radius: 0.5 * DIAMETER,
     };

@@ -10,7 +10,7 @@ use crate::solve::verdict::{
 use cutlink_flow::{
     Seen, Statistics,
     bulk::Bulk,
-    parts::Parts,
+    parts::WallParts,
     verdict::{
         Check,
         rows::{duration, growth, movement, stationarity, swing},
@@ -33,7 +33,7 @@ pub(super) struct End<const D: usize> {
     pub(super) imbalance: Option<f64>,
     /// Mass that leaves through open patches then, per second.
     pub(super) through: Vec<(String, f64)>,
-    pub(super) parts: Option<Parts<D>>,
+    pub(super) parts: Option<WallParts<D>>,
 }
 
 impl<const D: usize> Lattice<'_, D> {
@@ -64,7 +64,7 @@ impl<const D: usize> Lattice<'_, D> {
         if waits && end.step >= self.earliest {
             checks.extend(self.of_openings(end, &looks));
             checks.extend(end.imbalance.map(rows::imbalance));
-            let difference = end.parts.as_ref().and_then(Parts::difference);
+            let difference = end.parts.as_ref().and_then(WallParts::difference);
             checks.extend(difference.map(|value| self.exchange(value)));
             checks.extend(statistics.growth().map(growth));
             checks.extend(statistics.swing().map(swing));

@@ -3,14 +3,18 @@
 use super::{Lattice, judge::End};
 use cutlink_amr::dims;
 use cutlink_common::Error;
-use cutlink_flow::{FlowState, Report, Seen, bulk::Bulk, fields::Body, parts::Parts};
+use cutlink_flow::{FlowState, Report, Seen, bulk::Bulk, fields::Body, parts::WallParts};
 use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
 use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};
 
 impl<const D: usize> Lattice<'_, D> {
     /// Pressure and friction forces of a body whose momentum exchange is known at this root step.
-    fn parts(&self, seen: &Seen<'_, D>, now: &mut FlowState<D>) -> Result<Option<Parts<D>>, Error> {
+    fn parts(
+        &self,
+        seen: &Seen<'_, D>,
+        now: &mut FlowState<D>,
+    ) -> Result<Option<WallParts<D>>, Error> {
         let sample = seen.last.filter(|s| s.step == seen.step);
         let (Some(sample), Some(surface)) = (sample, self.surface) else {
             return Ok(None);
@@ -26,7 +30,7 @@ impl<const D: usize> Lattice<'_, D> {
             Some(body) => body.forces(mesh, now),
             None => Body::new(mesh, surface, params).forces(mesh, now),
         };
-        let parts = Parts::new(seen.history, &params.patches, &walls, sample);
+        let parts = WallParts::new(seen.history, &params.patches, &walls, sample);
         Ok(Some(parts))
     }
 
@@ -105,7 +109,7 @@ impl<const D: usize> Lattice<'_, D> {
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "ranks": self.shares.as_ref().map(|s| s.to_json(None)),
             "walls": self.sheet.walls(),
-            "parts": parts.as_ref().map(Parts::summary),
+            "parts": parts.as_ref().map(WallParts::summary),
         });
         let json = match json {
             Value::Object(keys) => keys,

@@ -8,7 +8,7 @@ use cutlink_device::{Backend, Host};
 use cutlink_flow::setting::positive;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_meshing::mesh::build::bare_periodic;
-use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases, Shape};
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, LiquidShape, Phases};
 use cutlink_voxelizer::{Classes, LinkTable, Mesh, VoxelError, kernels::AdaptKernels};
 use std::f64::consts::PI;
 
@@ -22,7 +22,7 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
     pub(super) mesh: Mesh<D>,
     pub(super) flow_mesh: FlowMesh<D>,
     pub(super) params: FlowParams<D>,
-    pub(super) liquid: Vec<Shape<D>>,
+    pub(super) liquid: Vec<LiquidShape<D>>,
     /// The length of a step, s.
     pub(super) dt: f64,
     /// Cells of leaves.
@@ -192,18 +192,20 @@ impl TwoPhaseCase {
         Ok(periodic)
     }
 
-    fn shapes<const D: usize>(&self) -> Result<Vec<Shape<D>>, Error> {
+    fn shapes<const D: usize>(&self) -> Result<Vec<LiquidShape<D>>, Error> {
         let one = |table: &super::case::LiquidTable| match (
             &table.bounds,
             &table.ball,
             &table.half_space,
         ) {
-            (Some(bounds), None, None) => corners::<D>("[[liquid]] box", bounds).map(Shape::Box),
-            (None, Some(ball), None) if ball.len() == D + 1 => Ok(Shape::Ball {
+            (Some(bounds), None, None) => {
+                corners::<D>("[[liquid]] box", bounds).map(LiquidShape::Box)
+            }
+            (None, Some(ball), None) if ball.len() == D + 1 => Ok(LiquidShape::Ball {
                 centre: numbers::<D>("[[liquid]] ball", &ball[..D])?,
                 radius: positive("[[liquid]] ball: the radius", ball[D])?,
             }),
-            (None, None, Some(half)) if half.len() == D + 1 => Ok(Shape::HalfSpace {
+            (None, None, Some(half)) if half.len() == D + 1 => Ok(LiquidShape::HalfSpace {
                 normal: numbers::<D>("[[liquid]] half_space", &half[..D])?,
                 offset: half[D],
             }),
