@@ -39,7 +39,7 @@ impl<const D: usize> Motions<D> {
         }
         Self {
             header,
-            columns: 1 + names.len() * of_body.len(),
+            columns: names.len() * of_body.len(),
             frame,
             units,
             every: every.max(1),
@@ -54,7 +54,7 @@ impl<const D: usize> Motions<D> {
             .iter()
             .filter(|of| of.step.is_multiple_of(self.every))
         {
-            let mut row = vec![sample.step as f64 * self.units.time];
+            let mut row = Vec::with_capacity(self.columns);
             for (state, load) in sample.bodies.iter().zip(&sample.forces) {
                 self.add_body(&mut row, state, load);
             }
@@ -98,7 +98,7 @@ impl<const D: usize> Table for Motions<D> {
     fn fresh(&mut self) -> String {
         let mut text = String::new();
         for (step, row) in &self.rows[self.written..] {
-            let _ = write!(text, "{step}");
+            let _ = write!(text, "{step},{:e}", *step as f64 * self.units.time);
             row.iter().for_each(|value| {
                 let _ = write!(text, ",{value:e}");
             });

@@ -10,8 +10,8 @@ use std::f64::consts::PI;
 const PLANE: &str = r#"
 [mesh]
 shape = "circle:r=0.5"
-domain = [-4, -3, 4, 3]
-root = 32
+domain = [-8, -8, 8, 8]
+root = 64
 levels = 2
 
 [physics]
@@ -34,7 +34,7 @@ seconds = 2
 /// mesh of their paths.
 fn plane(motion: &str) -> Result<(Arc<RigidBodies<2>>, Mesh<2>, Units), Error> {
     let case = parse::<Case>("case", &format!("{PLANE}\n{motion}"))?;
-    let frame = Frame::new([-4.0, -3.0], 0.25, [32, 24]).expect("a box");
+    let frame = Frame::new([-8.0, -8.0], 0.25, [64, 64]).expect("a box");
     let placed = Shape2::Circle { radius: 0.5 }
         .surface(1e-3)
         .expect("a circle");
@@ -74,7 +74,7 @@ fn a_path_is_in_lattice_units_with_its_exact_derivatives() {
     for step in [0.0, 17.0, 80.5] {
         let t = step * units.time;
         let state = path(&bodies)(step).expect("numbers");
-        let expected = [(0.1 + 1.2 * (PI * t).sin() + 4.0) / 0.25, 3.25 / 0.25];
+        let expected = [(0.1 + 1.2 * (PI * t).sin() + 8.0) / 0.25, 8.25 / 0.25];
         assert!(
             (state.pose.center[0] - expected[0]).abs() < 1e-12,
             "{state:?}"
@@ -200,7 +200,7 @@ fn mistakes_are_told_by_table_and_key() {
         ),
         (
             "[motion.circle]\ntranslation = [\"x\", 0]",
-            ["translation", "`x`"],
+            ["translation", "there is no x here"],
         ),
         (
             "[motion.a]\npatches = [\"circle\"]\n[motion.b]\npatches = [\"c*\"]",
