@@ -30,9 +30,9 @@ Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 3 geometry refu
 /// Arguments of `cutlink pack`.
 #[derive(Debug, Args)]
 #[command(after_help = PACK_EXAMPLES)]
+#[command(group = clap::ArgGroup::new("container").required(true).args(["file", "walls"]))]
 pub struct PackArgs {
     /// A closed surface, which is filled: any format that `cutlink mesh` reads
-    #[arg(required_unless_present = "walls", conflicts_with = "walls")]
     pub file: Option<PathBuf>,
 
     /// A box instead of a surface, in the unit of --unit: x0,y0,z0,x1,y1,z1

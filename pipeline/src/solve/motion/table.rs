@@ -109,7 +109,13 @@ impl<const D: usize> Table for Motions<D> {
     }
 
     fn read(&mut self, path: &Path, step: u64) -> Result<(), Error> {
-        self.rows = history::rows(path, &self.header, self.columns, step)?;
+        let rows = history::rows(path, &self.header, self.columns, step)?;
+        // A table of more bodies begins with the same columns.
+        if rows.iter().any(|(_, row)| row.len() != self.columns) {
+            let text = format!("{} has other bodies than this case", path.display());
+            return Err(Error::input(text).hint("move it away, or start again with --force"));
+        }
+        self.rows = rows;
         Ok(())
     }
 }
