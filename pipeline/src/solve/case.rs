@@ -4,6 +4,7 @@
 //! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
 use crate::solve::flux::{self, SolverTable};
+use crate::solve::outcome::{name_of, toml_of};
 use crate::solve::value::Value;
 use cutlink_common::{Error, schema::ByName};
 use cutlink_flow::tables::{OutputTable, RunTable};
@@ -281,12 +282,7 @@ impl Case {
     /// # Errors
     /// As [`config::read`](cutlink_common::config::read).
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let name = path.display();
-        let text = cutlink_common::config::text(path)?;
-        Ok(Self {
-            file: Some(path.to_owned()),
-            ..flux::parse(&name.to_string(), &text)?
-        })
+        flux::read(path)
     }
 
     /// Parses a case. Its output folder is `[output] folder`.
@@ -311,10 +307,7 @@ impl Case {
 
     /// Name of the case in messages.
     pub(crate) fn name(&self) -> String {
-        match &self.file {
-            Some(path) => path.display().to_string(),
-            None => "case".into(),
-        }
+        name_of(self.file.as_deref())
     }
 
     /// The case as TOML, which reads back as the same case.
@@ -322,6 +315,6 @@ impl Case {
     /// # Errors
     /// None that a user can cause.
     pub fn to_toml(&self) -> Result<String, Error> {
-        toml::to_string(self).map_err(|e| Error::input("cannot write the case as TOML").because(&e))
+        toml_of(self)
     }
 }

@@ -15,6 +15,7 @@
 //! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
 pub(crate) mod adapt;
+mod blocks;
 pub mod case;
 mod conditions;
 mod delivery;
@@ -33,6 +34,7 @@ mod laws;
 mod motion;
 mod notes;
 mod numerics;
+mod outcome;
 pub mod outputs;
 mod profile;
 mod recirculation;

@@ -1,6 +1,7 @@
 //! The tables of a case, as written. `docs/flux-reconstruction.md` says more.
 
-use super::kinds::{SolverTable, parse};
+use super::kinds::{SolverTable, parse, read};
+use crate::solve::outcome::{name_of, toml_of};
 use crate::solve::{
     case::{ByType, FreeStreamTable, Short, by_name, short},
     value::Value,
@@ -376,12 +377,7 @@ impl FluxCase {
     /// # Errors
     /// A file that cannot be read, or is no such case.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let name = path.display();
-        let text = cutlink_common::config::text(path)?;
-        Ok(Self {
-            file: Some(path.to_owned()),
-            ..parse(&name.to_string(), &text)?
-        })
+        read(path)
     }
 
     /// Parses a case.
@@ -394,10 +390,7 @@ impl FluxCase {
 
     /// Name of the case in messages.
     pub(super) fn name(&self) -> String {
-        match &self.file {
-            Some(path) => path.display().to_string(),
-            None => "case".into(),
-        }
+        name_of(self.file.as_deref())
     }
 
     /// The case as TOML, which reads back as the same case.
@@ -405,7 +398,7 @@ impl FluxCase {
     /// # Errors
     /// None that a user can cause.
     pub fn to_toml(&self) -> Result<String, Error> {
-        toml::to_string(self).map_err(|e| Error::input("cannot write the case as TOML").because(&e))
+        toml_of(self)
     }
 
     /// The part that a resumed run cannot change: all except duration and outputs.

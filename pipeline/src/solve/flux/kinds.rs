@@ -72,20 +72,10 @@ impl AnyCase {
         // Once: it may be a pipe.
         let name = path.display().to_string();
         let text = config::text(path)?;
-        let file = Some(path.to_owned());
         Ok(match kind_of(&name, &text)? {
-            SolverKind::FluxReconstruction => Self::FluxReconstruction(FluxCase {
-                file,
-                ..parse(&name, &text)?
-            }),
-            SolverKind::LatticeBoltzmann => Self::LatticeBoltzmann(Case {
-                file,
-                ..parse(&name, &text)?
-            }),
-            SolverKind::TwoPhase => Self::TwoPhase(TwoPhaseCase {
-                file,
-                ..parse(&name, &text)?
-            }),
+            SolverKind::FluxReconstruction => Self::FluxReconstruction(of_file(path, &text)?),
+            SolverKind::LatticeBoltzmann => Self::LatticeBoltzmann(of_file(path, &text)?),
+            SolverKind::TwoPhase => Self::TwoPhase(of_file(path, &text)?),
         })
     }
 
@@ -185,18 +175,48 @@ pub(in crate::solve) trait OfKind:
 {
     /// The kind.
     const KIND: SolverKind;
+
+    /// The file that it was read from.
+    fn file(&mut self) -> &mut Option<PathBuf>;
 }
 
 impl OfKind for Case {
     const KIND: SolverKind = SolverKind::LatticeBoltzmann;
+
+    fn file(&mut self) -> &mut Option<PathBuf> {
+        &mut self.file
+    }
 }
 
 impl OfKind for FluxCase {
     const KIND: SolverKind = SolverKind::FluxReconstruction;
+
+    fn file(&mut self) -> &mut Option<PathBuf> {
+        &mut self.file
+    }
 }
 
 impl OfKind for TwoPhaseCase {
     const KIND: SolverKind = SolverKind::TwoPhase;
+
+    fn file(&mut self) -> &mut Option<PathBuf> {
+        &mut self.file
+    }
+}
+
+/// Reads a case of a kind from a file.
+///
+/// # Errors
+/// A file that cannot be read, or is no such case.
+pub(in crate::solve) fn read<C: OfKind>(path: &Path) -> Result<C, Error> {
+    of_file(path, &config::text(path)?)
+}
+
+/// The case of a kind in the text of a file.
+fn of_file<C: OfKind>(path: &Path, text: &str) -> Result<C, Error> {
+    let mut case: C = parse(&path.display().to_string(), text)?;
+    *case.file() = Some(path.to_owned());
+    Ok(case)
 }
 
 /// Parses a case of a kind. Keys that only another kind has are named as such.

@@ -34,5 +34,5 @@ mod tests;
 mod walls;
 
 pub use case::FluxCase;
-pub(super) use kinds::parse;
 pub use kinds::{AnyCase, SolverKind, SolverTable};
+pub(super) use kinds::{parse, read};

@@ -9,6 +9,7 @@ use super::{
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     state::{set_up, settle_step},
 };
+use crate::solve::outcome::{Outcome, check_alone};
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_common::{
     Error, Observer,
@@ -53,12 +54,7 @@ impl FluxCase {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<RunSummary, Error> {
-        match self.start(options, false, observer)? {
-            Done::Ran(summary) => Ok(summary),
-            Done::Planned(_) => {
-                unreachable!("a run that is not only planned should end in a summary")
-            }
-        }
+        self.start(options, false, observer).map(Outcome::ran)
     }
 
     /// Does everything up to the first step, and forecasts the run. Writes nothing.
@@ -70,10 +66,7 @@ impl FluxCase {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<RunPlan, Error> {
-        match self.start(options, true, observer)? {
-            Done::Planned(plan) => Ok(plan),
-            Done::Ran(_) => unreachable!("a run that is only planned should not end in a summary"),
-        }
+        self.start(options, true, observer).map(Outcome::planned)
     }
 
     fn start(
@@ -81,12 +74,8 @@ impl FluxCase {
         options: &RunOptions,
         only_plan: bool,
         observer: &mut dyn Observer,
-    ) -> Result<Done, Error> {
-        let several = options.ranks.iter().any(|&ranks| ranks != 1) || options.gpus > 1;
-        if options.world.is_some() || several {
-            return Err(Error::input("flux reconstruction has no ranks")
-                .hint("leave --ranks and --gpus out, and start one process"));
-        }
+    ) -> Result<Outcome, Error> {
+        check_alone(options, "flux reconstruction")?;
         let choice = options.device.unwrap_or_default().0;
         let mut selected = select(choice)?;
         let work = || {
@@ -112,7 +101,7 @@ impl FluxCase {
         &self,
         backend: &B,
         begun: Begun<'_>,
-    ) -> Result<Done, Error>
+    ) -> Result<Outcome, Error>
     where
         Facet<D>: Exact<D> + Meet<D>,
         Host: AdaptKernels<D> + LinearKernels<D>,
@@ -129,7 +118,7 @@ impl FluxCase {
         self.check_memory::<D>(memory).map_err(named)?;
         if begun.only_plan && !self.is_small::<D>() {
             let plan = self.outline::<D>(free, begun).map_err(named)?;
-            return Ok(Done::Planned(plan));
+            return Ok(Outcome::Planned(plan));
         }
         let mut setting = self.setting::<D>(free).map_err(named)?;
         let observer = &mut *begun.observer;
@@ -206,7 +195,7 @@ impl FluxCase {
         earlier: Option<EarlierGas<D>>,
         backend: &B,
         begun: Begun<'_>,
-    ) -> Result<Done, Error>
+    ) -> Result<Outcome, Error>
     where
         Host: AdaptKernels<D> + LinearKernels<D>,
     {
@@ -231,13 +220,13 @@ impl FluxCase {
             let plan = resolved.plan(start, steps, &device);
             observer.summary(&plan.text)?;
             if only_plan {
-                return Ok(Done::Planned(plan));
+                return Ok(Outcome::Planned(plan));
             }
         }
         let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
         let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), device)?;
         let mut gas = Gas::new(flow, backend, resolved);
-        cutlink_flow::run(&mut gas, setting, options, observer).map(Done::Ran)
+        cutlink_flow::run(&mut gas, setting, options, observer).map(Outcome::Ran)
     }
 
     /// The output folder.
@@ -353,12 +342,6 @@ struct Begun<'a> {
     only_plan: bool,
     device: DeviceReport,
     observer: &'a mut dyn Observer,
-}
-
-/// How a run ended.
-enum Done {
-    Planned(RunPlan),
-    Ran(RunSummary),
 }
 
 /// A case with nothing left open.

@@ -1,6 +1,7 @@
 //! The flow as cells of blocks, which outputs are made of: an element is a leaf block, and has the state at the centres of
 //! its 4^D cells.
 
+use crate::solve::blocks::with_forest;
 use cutlink_amr::{Forest, NONE, dims};
 use cutlink_common::Error;
 use cutlink_device::Host;
@@ -9,7 +10,7 @@ use cutlink_fr::{
     EulerFlow, Primitive,
     kernels::{EulerKernels, Kernels},
 };
-use cutlink_voxelizer::{Classes, LinkTable, Mesh, VoxelError, kernels::AdaptKernels};
+use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
 
 /// Elements whose states are evaluated at once.
 const AT_ONCE: usize = 1 << 12;
@@ -35,9 +36,7 @@ where
     ) -> Result<Self, Error> {
         let leaves = flow.leaves();
         let forest = Forest::of(&Host, leaves).map_err(VoxelError::from)?;
-        let rim = Host.interfaces(&forest)?;
-        let blocks = forest.capacity();
-        let mut elements = vec![NONE; blocks];
+        let mut elements = vec![NONE; forest.capacity()];
         for &id in forest
             .levels
             .iter()
@@ -49,27 +48,7 @@ where
             elements[id as usize] = leaf.expect("a leaf block should be an element");
         }
         let solid = solid(flow, &forest, &elements);
-        let mesh = Mesh {
-            frame: base.frame,
-            classes: Classes {
-                solid,
-                boundary: vec![0; blocks],
-                ghost: rim.ghost,
-                interface: rim.interface,
-            },
-            links: LinkTable {
-                blocks: base.links.blocks.clone(),
-                row_of: vec![NONE; blocks],
-                cell_start: base.links.cell_start.clone(),
-                cells: base.links.cells.clone(),
-                q: base.links.q.clone(),
-                patch: base.links.patch.clone(),
-            },
-            patches: base.patches.clone(),
-            fill: base.fill,
-            graded: base.graded,
-            forest,
-        };
+        let mesh = with_forest(base, forest, solid)?;
         Ok(Self { mesh, elements })
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{
     mesh_file,
-    start::{Ended, Inputs, SetUp, Surfaces, solve},
+    start::{Inputs, SetUp, Surfaces, solve},
 };
+use crate::solve::outcome::Outcome;
 use crate::solve::{
     case::{Case, DomainTable, PatchKind, PatchTable},
     earlier::{self},
@@ -56,12 +57,7 @@ impl Case {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<RunSummary, Error> {
-        match self.begin(options, false, observer)? {
-            Ended::Ran(summary) => Ok(summary),
-            Ended::Planned(_) | Ended::Served => {
-                unreachable!("a run that is not only planned should end in a summary")
-            }
-        }
+        self.begin(options, false, observer).map(Outcome::ran)
     }
 
     /// Does everything up to the first step, and forecasts memory and time of the run. Writes nothing.
@@ -73,12 +69,7 @@ impl Case {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<RunPlan, Error> {
-        match self.begin(options, true, observer)? {
-            Ended::Planned(plan) => Ok(plan),
-            Ended::Ran(_) | Ended::Served => {
-                unreachable!("a run that is only planned should not end in a summary")
-            }
-        }
+        self.begin(options, true, observer).map(Outcome::planned)
     }
 
     /// The mesh of a box without a body. One that changes has the periodic faces of the flow.
@@ -110,7 +101,7 @@ impl Case {
         options: &RunOptions,
         only_plan: bool,
         observer: &mut dyn Observer,
-    ) -> Result<Ended, Error> {
+    ) -> Result<Outcome, Error> {
         check_ranks(options, only_plan)?;
         let dimensions = self.dimensions_of_domain()?;
         let choice = options.device.or(self.mesh.as_ref().and_then(|m| m.device));
@@ -190,7 +181,7 @@ fn check_no_motion(case: &Case) -> Result<(), Error> {
 
 impl On<'_> {
     /// Builds the mesh of the case, and runs.
-    fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Ended, Error> {
+    fn embedded(&self, case: &Case, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let mut options = case.mesh.clone().unwrap_or_default();
         check_rereadable(&options)?;
         let read = mesh_file::of(&options, case, observer);
@@ -220,7 +211,7 @@ impl On<'_> {
         mut builder: Builder<'_>,
         placed: Placed<D>,
         observer: &mut dyn Observer,
-    ) -> Result<Ended, Error>
+    ) -> Result<Outcome, Error>
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
@@ -275,7 +266,7 @@ impl On<'_> {
         mesh: &Mesh<D>,
         surfaces: Surfaces<'_, D>,
         observer: &mut dyn Observer,
-    ) -> Result<Ended, Error>
+    ) -> Result<Outcome, Error>
     where
         Facet<D>: Meet<D> + Exact<D>,
     {

@@ -1,6 +1,7 @@
 //! From a mesh to the run: the plan and its forecast, the flow, and what the run loop needs of the case.
 
 use super::{Lattice, budget, initial_state};
+use crate::solve::outcome::Outcome;
 use crate::solve::verdict::{openings::Openings, patience, sound};
 use crate::solve::{
     case::Case,
@@ -19,7 +20,7 @@ use crate::solve::{
 use cutlink_common::{Error, Observer, device::DeviceReport};
 use cutlink_device::Memory;
 use cutlink_flow::{
-    RunOptions, RunPlan, RunSetting, RunSummary, fields,
+    RunOptions, RunPlan, RunSetting, fields,
     history::History,
     looks::Looks,
     tables::{OutputTable, RunTable},
@@ -36,14 +37,6 @@ use cutlink_voxelizer::{EmbedParams, Mesh};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::{path::Path, sync::Arc, time::Instant};
-
-/// How a run ended.
-pub(super) enum Ended {
-    /// It was another process's.
-    Served,
-    Planned(RunPlan),
-    Ran(RunSummary),
-}
 
 /// The surface of the body, if there is one and it is needed: on the integer lattice, and as placed.
 #[derive(Clone, Copy)]
@@ -93,7 +86,7 @@ pub(super) fn solve<'a, const D: usize, B: FlowKernels<D>>(
     inputs: Inputs<'a, D>,
     backend: &B,
     observer: &'a mut dyn Observer,
-) -> Result<Ended, Error>
+) -> Result<Outcome, Error>
 where
     Facet<D>: Exact<D>,
 {
@@ -108,7 +101,7 @@ where
     check_bounds(&plan, &resolved, &laws).map_err(named)?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
-        return Ok(Ended::Served);
+        return Ok(Outcome::Served);
     }
     let ranks = ranks_of(options);
     let forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
@@ -125,7 +118,7 @@ where
         laws.notes().iter().for_each(|note| observer.note(note));
     }
     if let Some(planned) = planned.filter(|_| inputs.only_plan) {
-        return Ok(Ended::Planned(planned));
+        return Ok(Outcome::Planned(planned));
     }
     forecast.sheet.check_memory(backend)?;
     limit_cells(
@@ -183,7 +176,7 @@ where
         resolved,
         flow,
     };
-    cutlink_flow::run(&mut flow, setting, options, observer).map(Ended::Ran)
+    cutlink_flow::run(&mut flow, setting, options, observer).map(Outcome::Ran)
 }
 
 /// The plan of a flow, and its bodies that move.

@@ -2,7 +2,8 @@
 
 use crate::solve::{
     case::{ByType, Short, short},
-    flux::{SolverTable, parse},
+    flux::{SolverTable, parse, read},
+    outcome::{name_of, toml_of},
 };
 use cutlink_common::Error;
 use cutlink_flow::tables::{OutputTable, RunTable};
@@ -240,12 +241,7 @@ impl TwoPhaseCase {
     /// # Errors
     /// A file that cannot be read, or is no such case.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let name = path.display();
-        let text = cutlink_common::config::text(path)?;
-        Ok(Self {
-            file: Some(path.to_owned()),
-            ..parse(&name.to_string(), &text)?
-        })
+        read(path)
     }
 
     /// Parses a case.
@@ -258,10 +254,7 @@ impl TwoPhaseCase {
 
     /// Name of the case in messages.
     pub(super) fn name(&self) -> String {
-        match &self.file {
-            Some(path) => path.display().to_string(),
-            None => "case".into(),
-        }
+        name_of(self.file.as_deref())
     }
 
     /// The case as TOML, which reads back as the same case.
@@ -269,6 +262,6 @@ impl TwoPhaseCase {
     /// # Errors
     /// None that a user can cause.
     pub fn to_toml(&self) -> Result<String, Error> {
-        toml::to_string(self).map_err(|e| Error::input("cannot write the case as TOML").because(&e))
+        toml_of(self)
     }
 }

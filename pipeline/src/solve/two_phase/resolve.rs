@@ -1,7 +1,7 @@
 //! From tables to a mesh, parameters and the length of a step.
 
 use super::case::{TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
-use crate::solve::resolve::missing;
+use crate::solve::{blocks::with_forest, resolve::missing};
 use cutlink_amr::{Forest, Mark, NONE, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host};
@@ -9,7 +9,7 @@ use cutlink_flow::setting::positive;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_meshing::mesh::build::bare_periodic;
 use cutlink_vof::{BoxFace, FlowMesh, FlowParams, LiquidShape, Phases};
-use cutlink_voxelizer::{Classes, LinkTable, Mesh, VoxelError, kernels::AdaptKernels};
+use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
 use std::f64::consts::PI;
 
 /// Bytes of a cell in a step, with those of outputs: see `docs/limits.md`.
@@ -275,7 +275,8 @@ impl TwoPhaseCase {
             .refined_after(&Host, &keep)
             .map_err(VoxelError::from)?;
         let (forest, _) = forest.rebuilt(&Host, &same).map_err(VoxelError::from)?;
-        with_forest(&base, forest)
+        let solid = vec![0; forest.capacity()];
+        with_forest(&base, forest, solid)
     }
 
     /// By block id, cells whose centre is in a body; of refined blocks those with nothing but solid finer cells.
@@ -392,35 +393,5 @@ fn face<const D: usize>(name: &str, table: &TwoPhaseFaceTable) -> Result<BoxFace
             value: table.pressure.unwrap_or(0.0),
             liquid,
         },
-    })
-}
-
-/// A box with another forest: no links, no body.
-fn with_forest<const D: usize>(base: &Mesh<D>, forest: Forest<D>) -> Result<Mesh<D>, Error>
-where
-    Host: AdaptKernels<D>,
-{
-    let rim = Host.interfaces(&forest)?;
-    let blocks = forest.capacity();
-    Ok(Mesh {
-        frame: base.frame,
-        classes: Classes {
-            solid: vec![0; blocks],
-            boundary: vec![0; blocks],
-            ghost: rim.ghost,
-            interface: rim.interface,
-        },
-        links: LinkTable {
-            blocks: base.links.blocks.clone(),
-            row_of: vec![NONE; blocks],
-            cell_start: base.links.cell_start.clone(),
-            cells: base.links.cells.clone(),
-            q: base.links.q.clone(),
-            patch: base.links.patch.clone(),
-        },
-        patches: base.patches.clone(),
-        fill: base.fill,
-        graded: base.graded,
-        forest,
     })
 }

@@ -1,6 +1,7 @@
 //! A run: from a case to histories, fields, checkpoints and a summary.
 
 use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting};
+use crate::solve::outcome::{Outcome, check_alone};
 use cutlink_common::{Error, Observer, device::DeviceReport, pool};
 use cutlink_device::{DeviceChoice, Host};
 use cutlink_flow::{
@@ -15,12 +16,6 @@ use serde_json::json;
 /// Steps between two lines of `phases.csv`, by default.
 const LINES_EVERY: u64 = 4;
 
-/// How a run ended.
-enum Done {
-    Planned(RunPlan),
-    Ran(RunSummary),
-}
-
 impl TwoPhaseCase {
     /// Runs the flow and writes the output folder. Notes and progress go to `observer`.
     ///
@@ -33,12 +28,7 @@ impl TwoPhaseCase {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<RunSummary, Error> {
-        match self.start(options, false, observer)? {
-            Done::Ran(summary) => Ok(summary),
-            Done::Planned(_) => {
-                unreachable!("a run that is not only planned should end in a summary")
-            }
-        }
+        self.start(options, false, observer).map(Outcome::ran)
     }
 
     /// Does everything up to the first step, and forecasts the run. Writes nothing.
@@ -50,10 +40,7 @@ impl TwoPhaseCase {
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<RunPlan, Error> {
-        match self.start(options, true, observer)? {
-            Done::Planned(plan) => Ok(plan),
-            Done::Ran(_) => unreachable!("a run that is only planned should not end in a summary"),
-        }
+        self.start(options, true, observer).map(Outcome::planned)
     }
 
     fn start(
@@ -61,12 +48,8 @@ impl TwoPhaseCase {
         options: &RunOptions,
         only_plan: bool,
         observer: &mut dyn Observer,
-    ) -> Result<Done, Error> {
-        let several = options.ranks.iter().any(|&ranks| ranks != 1) || options.gpus > 1;
-        if options.world.is_some() || several {
-            return Err(Error::input("two-phase flow has no ranks")
-                .hint("leave --ranks and --gpus out, and start one process"));
-        }
+    ) -> Result<Outcome, Error> {
+        check_alone(options, "two-phase flow")?;
         if let DeviceChoice::Cuda(_) = options.device.unwrap_or_default().0 {
             return Err(Error::input("two-phase flow runs on the CPU alone")
                 .hint("use `--device cpu`, or leave it out"));
@@ -84,7 +67,7 @@ impl TwoPhaseCase {
         options: &RunOptions,
         only_plan: bool,
         observer: &mut dyn Observer,
-    ) -> Result<Done, Error>
+    ) -> Result<Outcome, Error>
     where
         Facet<D>: Exact<D>,
         Host: AdaptKernels<D>,
@@ -101,7 +84,7 @@ impl TwoPhaseCase {
         if only_plan || observer.wants_summary() {
             observer.summary(&plan.text)?;
             if only_plan {
-                return Ok(Done::Planned(plan));
+                return Ok(Outcome::Planned(plan));
             }
         }
         let TwoPhaseSetting {
@@ -118,7 +101,7 @@ impl TwoPhaseCase {
             TwoPhaseFlow::new(flow_mesh, params, &liquid).map_err(|error| named(error.into()))?;
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed);
-        cutlink_flow::run(&mut flow, run, options, observer).map(Done::Ran)
+        cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
     }
 }
 
