@@ -1,5 +1,6 @@
 //! Nodes of glTF and their transforms.
 
+use crate::rigid::Quaternion;
 use serde::Deserialize;
 
 use super::transform::MAX_COORDINATE;
@@ -53,23 +54,7 @@ impl Node {
             return Err(format!("a rotation of length {length:e}, not 1"));
         }
         let scale = self.scale.unwrap_or([1.0; 3]);
-        let rows = [
-            [
-                1.0 - 2.0 * (y * y + z * z),
-                2.0 * (x * y - z * w),
-                2.0 * (x * z + y * w),
-            ],
-            [
-                2.0 * (x * y + z * w),
-                1.0 - 2.0 * (x * x + z * z),
-                2.0 * (y * z - x * w),
-            ],
-            [
-                2.0 * (x * z - y * w),
-                2.0 * (y * z + x * w),
-                1.0 - 2.0 * (x * x + y * y),
-            ],
-        ];
+        let rows = Quaternion([w, x, y, z]).matrix();
         Ok(Affine {
             linear: rows.map(|row| std::array::from_fn(|c| row[c] * scale[c])),
             offset: self.translation.unwrap_or_default(),
