@@ -210,7 +210,7 @@ mod tests {
             worst((0..3).map(|a| (found[a] - expected[a]).abs()))
         });
         assert!(
-            off[0] < 1e-3 && off[1] < 0.12 * off[0],
+            off[0] < 2e-3 && off[1] < 0.12 * off[0],
             "first order: {off:?}"
         );
     }
