@@ -10,8 +10,8 @@
 //! The result depends on the forest and the marks alone. Cost: one sweep over the blocks
 //! of each level that changes.
 
-use crate::{Forest, ForestError, ForestKernels, MAX_LEVELS, dims, forest};
-use cutlink_device::Backend;
+use crate::{Forest, ForestError, ForestKernels, FormerIds, MAX_LEVELS, Mark, dims, forest};
+use cutlink_device::{Backend, Host};
 
 /// What an adaptation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -95,6 +95,36 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
         unsafe { kernels.insert_children(self, level, parents, marks)? };
         kernels.connect(self, level + 1)?;
         Ok(count)
+    }
+}
+
+impl<const D: usize> Forest<D> {
+    /// A forest between this one and `target`, of the same root grid and also 2:1 balanced: each block has come nearer by one level
+    /// where balance lets it. Repeated, this gives the target, with canonical ids ([`rebuilt`](Self::rebuilt)), within twice as many
+    /// steps as there are levels; where the forest has the target's blocks, the result has them too. Also returns what the blocks were.
+    ///
+    /// Cost: as [`adapt`](Self::adapt), and a search down the target for each block.
+    ///
+    /// # Errors
+    /// As [`adapt`](Self::adapt).
+    pub fn toward(&self, target: &Self) -> Result<(Self, FormerIds<Host>), ForestError> {
+        let wish = |id: usize| {
+            let level = self.level[id];
+            let is_there = |found: u32| target.level[found as usize] == level;
+            let found = target.find(usize::from(level), self.coord[id]);
+            match found.filter(|&found| is_there(found)) {
+                // The target has a coarser leaf here.
+                None => Mark::Coarsen,
+                Some(found) if self.is_leaf(id as u32) && !target.is_leaf(found) => Mark::Refine,
+                Some(_) => Mark::Keep,
+            }
+        };
+        let mut marks: Vec<u8> = (0..self.capacity()).map(|id| wish(id) as u8).collect();
+        for level in (1..self.levels.len()).rev() {
+            Host.ripple(self, level, &mut marks)?;
+        }
+        let refined = self.refined_after(&Host, &marks)?;
+        self.rebuilt(&Host, &refined)
     }
 }
 

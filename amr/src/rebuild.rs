@@ -56,6 +56,17 @@ impl<B: Backend> FormerIds<B> {
         self.blocks
     }
 
+    /// The same in the memory of another backend.
+    ///
+    /// # Errors
+    /// Where memory is short or a device fails.
+    pub fn moved<T: Backend>(&self, from: &B, to: &T) -> Result<FormerIds<T>, ForestError> {
+        Ok(FormerIds {
+            ids: to.upload(from.download(&self.ids)?)?,
+            blocks: self.blocks,
+        })
+    }
+
     /// # Panics
     /// Where there is not one value for each former id.
     pub(crate) fn check(&self, values: usize) {
@@ -224,5 +235,63 @@ mod tests {
     fn ids_depend_on_the_blocks_alone() {
         follows::<2>([3, 2], [true, false]);
         follows::<3>([2, 1, 2], [false, true, false]);
+    }
+
+    /// Forests of random marks, one after the other: each is reached from the one before, by steps of one level.
+    fn reaches<const D: usize>(root: [u32; D], periodic: [bool; D]) {
+        let grown = |seed: u64| {
+            let mut forest = Forest::<D>::new(&Host, root).expect("a root grid");
+            forest = forest.with_periodic(periodic);
+            for round in 0..5 {
+                let mut closed = marks(&forest, 97 * seed + round);
+                forest.adapt(&Host, &mut closed).expect("an adaptation");
+            }
+            let keep = vec![Mark::Keep as u8; forest.capacity()];
+            let same = forest.refined_after(&Host, &keep).expect("flags");
+            forest.rebuilt(&Host, &same).expect("a forest").0
+        };
+        let (mut now, mut longest) = (grown(0), 0);
+        for seed in 1..12 {
+            let target = grown(seed);
+            let mut steps = 0;
+            while now.first_child != target.first_child {
+                let (next, former) = now.toward(&target).expect("a forest");
+                next.validate().expect("a forest");
+                steps += 1;
+                assert!(steps <= 2 * target.levels.len().max(now.levels.len()));
+                for (id, &old) in former.ids().iter().enumerate() {
+                    // A new block is the child of a leaf.
+                    let was = if old == NONE {
+                        former.ids()[next.parent[id] as usize]
+                    } else {
+                        old
+                    };
+                    assert!(old != NONE || now.is_leaf(was));
+                    assert_eq!(
+                        next.level[id],
+                        now.level[was as usize] + u8::from(old == NONE)
+                    );
+                }
+                now = next;
+            }
+            assert_eq!(now.checksum(), target.checksum());
+            longest = longest.max(steps);
+            let (same, former) = now.toward(&target).expect("a forest");
+            assert_eq!(same.first_child, target.first_child);
+            assert!(
+                former
+                    .ids()
+                    .iter()
+                    .enumerate()
+                    .all(|(id, &old)| id as u32 == old)
+            );
+        }
+        assert!(longest > 2, "{longest}");
+    }
+
+    #[test]
+    fn another_forest_is_reached_by_steps_of_a_level() {
+        reaches::<2>([3, 2], [true, false]);
+        reaches::<3>([2, 1, 2], [false, true, false]);
     }
 }

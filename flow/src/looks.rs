@@ -26,8 +26,13 @@ pub struct Looks {
 impl Looks {
     /// For a mesh that has so many levels now; `time` is a root step, s.
     pub fn new<const D: usize>(adaptation: &Adaptation<D>, levels: usize, time: f64) -> Self {
+        Self::of_bodies::<D>(adaptation.levels.max(levels), time)
+    }
+
+    /// Of a mesh of so many levels that follows bodies; `time` is a root step, s.
+    pub fn of_bodies<const D: usize>(levels: usize, time: f64) -> Self {
         Self {
-            levels: adaptation.levels.max(levels),
+            levels,
             time,
             raised: 1.0,
             cells_of_block: 1 << (2 * D),

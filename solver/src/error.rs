@@ -118,3 +118,9 @@ impl Failure for SolverError {
         }
     }
 }
+
+impl From<cutlink_amr::ForestError> for SolverError {
+    fn from(error: cutlink_amr::ForestError) -> Self {
+        Self::from(cutlink_voxelizer::VoxelError::from(error))
+    }
+}

@@ -36,8 +36,8 @@ mod worst;
 
 pub use adapt::{Adaptation, AdaptationLook, Criterion, Indicator, LevelLimit};
 pub use bodies::{
-    BodyMotion, BodyPath, BodyState, FreeMotion, LIGHTEST_BODY, MAX_BODY_PATH, MAX_BODY_SPEED,
-    MotionSample, RigidBodies,
+    BodyMotion, BodyPath, BodyState, FOLLOWED_PATH, FreeMotion, LIGHTEST_BODY, MAX_BODY_PATH,
+    MAX_BODY_SPEED, MotionSample, RigidBodies,
 };
 pub use error::SolverError;
 pub use f16::F16;

@@ -269,7 +269,10 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         match self.peers {
             // All ranks are looked at together.
             Some(_) => Ok(()),
-            None => self.adapt_if_due(),
+            None => {
+                self.follow_bodies()?;
+                self.adapt_if_due()
+            }
         }
     }
 }
@@ -386,9 +389,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     }
 
     fn updates(&self) -> u64 {
-        match &self.own {
-            Some(own) => own.updates(),
-            None => self.plan.updates(),
+        match (&self.own, &self.movement) {
+            (Some(own), _) => own.updates(),
+            (None, Some(movement)) => movement.updates(),
+            (None, None) => self.plan.updates(),
         }
     }
 

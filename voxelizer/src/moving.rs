@@ -5,8 +5,11 @@
 //! are those that embedding from scratch would make, masks, links, cut distances and patches have the same bits.
 
 use crate::{
-    EmbedParams, Frame, Mesh, VoxelError, embed::embed_fixed, embed::prepare, kernels::MeshKernels,
+    EmbedParams, Frame, Mesh, VoxelError,
+    embed::{embed, embed_fixed, prepare},
+    kernels::MeshKernels,
 };
+use cutlink_amr::Forest;
 use cutlink_mesher::{Surface, health, rigid::Pose};
 
 /// The patches of a body.
@@ -190,9 +193,44 @@ impl<const D: usize> MovingSurface<D> {
         params: &EmbedParams,
         poses: &[Pose<D>],
     ) -> Result<Mesh<D, K>, VoxelError> {
-        let frame: Frame<D> = mesh.frame;
+        self.embed_on(kernels, mesh.forest, mesh.frame, params, poses)
+    }
+
+    /// Embeds the surface at these poses on the blocks of a forest: see [`embed_fixed`].
+    ///
+    /// # Errors
+    /// As [`embed_fixed`] and [`prepare`].
+    ///
+    /// # Panics
+    /// As [`at`](Self::at).
+    pub fn embed_on<K: MeshKernels<D>>(
+        &self,
+        kernels: &K,
+        forest: Forest<D, K>,
+        frame: Frame<D>,
+        params: &EmbedParams,
+        poses: &[Pose<D>],
+    ) -> Result<Mesh<D, K>, VoxelError> {
         let (snapped, _) = prepare(kernels, &self.at(poses), &frame, params)?;
-        embed_fixed(kernels, &snapped, frame, params, mesh.forest, &mut ())
+        embed_fixed(kernels, &snapped, frame, params, forest, &mut ())
+    }
+
+    /// The blocks that hold each body at each of its poses, refined around all of them as around a surface.
+    ///
+    /// # Errors
+    /// As [`embed`] and [`prepare`].
+    ///
+    /// # Panics
+    /// As [`swept`](Self::swept).
+    pub fn blocks<K: MeshKernels<D>>(
+        &self,
+        kernels: &K,
+        frame: Frame<D>,
+        params: &EmbedParams,
+        poses: &[Vec<Pose<D>>],
+    ) -> Result<Forest<D, K>, VoxelError> {
+        let (all, _) = prepare(kernels, &self.swept(poses), &frame, params)?;
+        Ok(embed(kernels, &all, frame, params, &mut ())?.forest)
     }
 }
 

@@ -27,7 +27,7 @@ pub use faces::{
     TurbulenceTable,
 };
 pub(super) use forms::{ByType, Short, by_name, short};
-pub use motion::{MotionKind, MotionTable};
+pub use motion::{MotionKind, MotionRefinement, MotionTable};
 
 /// A case as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,14 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 18] = [
+pub const EXAMPLES: [(&str, &str); 19] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
     ("channel-180", include_str!("examples/channel-180.toml")),
     ("cylinder", include_str!("examples/cylinder.toml")),
     ("oscillating", include_str!("examples/oscillating.toml")),
+    ("settling", include_str!("examples/settling.toml")),
     ("sphere", include_str!("examples/sphere.toml")),
     (
         "square-cylinder",

@@ -7,9 +7,8 @@
 
 use crate::{SolverError, kernels::FlowKernels, tables::Built};
 use bytemuck::{Pod, Zeroable};
-use cutlink_amr::FormerIds;
+use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::Backend;
-use cutlink_voxelizer::Mesh;
 
 /// What the populations of a slot are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Zeroable, Pod)]
@@ -40,10 +39,10 @@ pub(crate) struct Seeds<B: Backend> {
 }
 
 impl<B: Backend> Seeds<B> {
-    /// For the tables of a mesh that has changed.
+    /// For the tables of a mesh whose blocks have changed.
     pub(crate) fn of<const D: usize>(
         backend: &B,
-        mesh: &Mesh<D, B>,
+        forest: &Forest<D, B>,
         built: &[Built<D, B>],
         former: &FormerIds<B>,
         before: Before<B>,
@@ -52,7 +51,7 @@ impl<B: Backend> Seeds<B> {
         B: FlowKernels<D>,
     {
         let of_level =
-            |built: &Built<D, B>| backend.sources(&mesh.forest, &built.blocks, former, &before);
+            |built: &Built<D, B>| backend.sources(forest, &built.blocks, former, &before);
         Ok(Self {
             sources: built.iter().map(of_level).collect::<Result<_, _>>()?,
             slot_of: before.slot_of,

@@ -10,6 +10,7 @@ use crate::{
 };
 use cutlink_amr::dims;
 use cutlink_device::Host;
+use cutlink_mesher::rigid::Pose;
 use cutlink_voxelizer::{Fill, Mesh, unpack_cell};
 
 /// Links along an axis, from surface to surface, between bodies that meet: with more than one cell between them each line along an
@@ -26,17 +27,19 @@ pub(super) fn check<const D: usize>(
     bodies: &RigidBodies<D>,
 ) -> Result<Vec<usize>, SolverError> {
     let parts = bodies.surface.bodies();
-    let all = || parts.iter().map(|of| of.name.as_str()).collect::<Vec<_>>();
-    let refuse_all = |reason: &str| Err(refuse(&all().join(", "), reason));
-    if parts.is_empty() || parts.len() != bodies.motions.len() {
-        return refuse_all("there has to be one motion for each body, and one body at least");
+    let refuse_all = |reason: &str| Err(refuse(&bodies.names(), reason));
+    let count = parts.len();
+    if count == 0 || count != bodies.motions.len() || count != bodies.paths.len() {
+        return refuse_all(
+            "there has to be one motion and one path for each body, and one body at least",
+        );
     }
     if bodies.rebin == 0 {
         return refuse_all("0 steps between two embeddings: 1 or more are needed");
     }
     if params.adaptation.is_some() {
         return refuse_all(
-            "a mesh that follows the flow does not follow bodies yet: leave the adaptation out, and refine a region that holds the whole path",
+            "a mesh that follows bodies does not follow the flow too: leave the adaptation out, and refine regions of the wake",
         );
     }
     if !params.modeled.is_empty() {
@@ -95,6 +98,10 @@ pub(super) fn check<const D: usize>(
     Ok(owner)
 }
 
+fn norm(v: &[f64]) -> f64 {
+    v.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
 /// The first states, and the momenta of free bodies.
 pub(super) fn first<const D: usize>(
     bodies: &RigidBodies<D>,
@@ -123,24 +130,15 @@ impl<const D: usize> Movement<D> {
 
     /// Checks speeds, paths since the last embedding, and that the bodies are in the box.
     pub(super) fn check_states(&self, time: f64) -> Result<(), SolverError> {
-        for (n, state) in self.states.iter().enumerate() {
-            let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
-            let speed = length(&state.velocity) + length(&state.spin) * self.reach[n];
+        for n in 0..self.states.len() {
+            let speed = self.speed(n);
             if speed.is_nan() || speed > MAX_BODY_SPEED {
                 let reason = format!(
                     "its fastest point has a speed of {speed:.4} cells a step, and at most {MAX_BODY_SPEED} is possible: choose a smaller Mach number, or move it more slowly"
                 );
                 return Err(self.fault(n, time, reason));
             }
-            let placed = &self.placed[n];
-            let away: [f64; D] = std::array::from_fn(|a| state.pose.center[a] - placed.center[a]);
-            let turned = state
-                .pose
-                .rotation
-                .after(placed.rotation.inverse())
-                .vector();
-            let path = length(&away) + length(&turned) * self.reach[n];
-            let cells = path * f64::from(1u32 << self.level);
+            let cells = self.moved(n, &self.placed[n]);
             if cells.is_nan() || cells > MAX_BODY_PATH {
                 let reason = format!(
                     "it has moved by {cells:.3} cells of the finest level since it was embedded, and at most {MAX_BODY_PATH} are possible: embed it more often (rebin), or let it move without jumps"
@@ -150,6 +148,21 @@ impl<const D: usize> Movement<D> {
             self.check_inside(n, time)?;
         }
         Ok(())
+    }
+
+    /// The speed of the fastest point of a body, at most: cells of any level a step of it.
+    pub(super) fn speed(&self, body: usize) -> f64 {
+        let state = &self.states[body];
+        norm(&state.velocity) + norm(&state.spin) * self.reach[body]
+    }
+
+    /// How far points of a body are from where they were at another pose, at most: cells of the finest level.
+    pub(super) fn moved(&self, body: usize, from: &Pose<D>) -> f64 {
+        let pose = &self.states[body].pose;
+        let away: [f64; D] = std::array::from_fn(|a| pose.center[a] - from.center[a]);
+        let turned = pose.rotation.after(from.rotation.inverse()).vector();
+        let path = norm(&away) + norm(&turned) * self.reach[body];
+        path * f64::from(1u32 << self.level)
     }
 
     /// Whether a body is within the box, of periodic axes too.
@@ -254,7 +267,7 @@ impl<const D: usize> Movement<D> {
     /// An error of bodies that come to the border of the finest level.
     pub(super) fn leaves(&self, at: [f64; D]) -> SolverError {
         refuse(
-            &self.names(),
+            &self.bodies.names(),
             format!(
                 "near {at:?} root cells from the lower corner, its surface is beside or in a coarser level: refine a region to the finest level that holds the whole path and two blocks (8 of the finest cells) around it"
             ),

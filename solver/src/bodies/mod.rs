@@ -10,14 +10,19 @@
 //! After each `rebin` steps of the finest level the bodies are embedded anew at their poses ([`MovingSurface`]), and the tables of
 //! that level follow; slots stay where they are, for all of them are special. Cells that a body has uncovered are refilled
 //! ([`FlowKernels::refill`](crate::kernels::FlowKernels::refill)). Other levels have no link of a body, which is checked.
+//!
+//! Blocks change between root steps alone, and only where the mesh follows a body that has used up its margin ([`FOLLOWED_PATH`]): the new
+//! ones are those of embedding it from scratch, and depend on the poses at that time alone.
 
+mod blocks;
 mod checks;
 mod free;
 mod movement;
 mod saved;
 
+pub(crate) use blocks::look;
 pub use free::{FreeMotion, LIGHTEST_BODY};
-pub(crate) use movement::{Followed, Movement};
+pub(crate) use movement::{Again, Followed, Movement};
 
 use crate::SolverError;
 use cutlink_mesher::rigid::Pose;
@@ -30,6 +35,11 @@ pub const MAX_BODY_SPEED: f64 = 0.15;
 
 /// Most cells of the finest level that a body may move between two embeddings: a cell that it uncovers has to be beside fluid.
 pub const MAX_BODY_PATH: f64 = 0.5;
+
+/// Cells of the finest level that a body moves, the next root step included, before the mesh follows it. Two blocks are refined around
+/// those that a surface meets (J26 eq. 3): after less than one block no link of the body is in the outer one, which exchanges
+/// with the coarser level.
+pub const FOLLOWED_PATH: f64 = 3.0;
 
 /// Where a body is and how it moves; see the module for the units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +94,10 @@ pub struct RigidBodies<const D: usize> {
     pub surface: MovingSurface<D>,
     /// How each of these bodies moves.
     pub motions: Vec<BodyMotion<D>>,
-    /// How the surface is embedded: levels, fill rule and periodic axes of the mesh.
+    /// By body the poses whose blocks the mesh has all the time, in root cells, none where regions hold the body; or nothing for a
+    /// body that the mesh follows.
+    pub paths: Vec<Option<Vec<Pose<D>>>>,
+    /// How the surface is embedded and refined, as the mesh was.
     pub embedding: EmbedParams,
     /// Steps of the finest level from one embedding to the next, at least 1. In between walls have the velocity of their body and
     /// stay in their place, which makes the force noisy: 1 wherever it counts.

@@ -6,22 +6,12 @@ use crate::{
     kernels::cpu::{cut_tables, wall_tables},
     tables::{self, Built, Cuts, HaloRanges, Places, Rule, WallSlots, bits},
 };
-use cutlink_amr::dims;
-use cutlink_device::{Host, of_dimension};
+use cutlink_amr::{Forest, dims};
+use cutlink_device::Host;
 use cutlink_mesher::rigid::Pose;
-use cutlink_voxelizer::{EmbedParams, Mesh, MovingSurface, VoxelError};
+use cutlink_voxelizer::{Frame, Mesh};
 use rayon::prelude::*;
 use std::{collections::VecDeque, sync::Arc};
-
-/// How bodies of a dimension are embedded; see [`of_dimension`].
-struct Embeds<const D: usize>(
-    fn(&MovingSurface<D>, Mesh<D>, &EmbedParams, &[Pose<D>]) -> Result<Mesh<D>, VoxelError>,
-);
-
-static EMBEDS_2D: Embeds<2> =
-    Embeds(|surface, mesh, params, poses| surface.re_embed(&Host, mesh, params, poses));
-static EMBEDS_3D: Embeds<3> =
-    Embeds(|surface, mesh, params, poses| surface.re_embed(&Host, mesh, params, poses));
 
 /// See the module.
 #[derive(Debug)]
@@ -43,14 +33,23 @@ pub(crate) struct Movement<const D: usize> {
     /// The poses of the tables, and the steps of the level since they were made.
     pub(super) placed: Vec<Pose<D>>,
     pub(super) since: u32,
+    /// The poses that the blocks are made for, where the mesh follows a body.
+    pub(super) meshed: Vec<Pose<D>>,
     /// Conditions without those of the bodies.
     pub(super) base: Vec<Rule>,
+    /// Force and torque of the fluid by body, about the origin of its frame, where it is.
+    pub(super) loads: Option<Vec<[f64; 6]>>,
     /// Forces since the last sample, and steps of the level that they are sums of.
     pub(super) sums: Vec<[f64; 6]>,
     pub(super) summed: u32,
     pub(super) samples: VecDeque<MotionSample<D>>,
     pub(super) epoch: u64,
+    /// Updates of leaf cells in a root step.
+    updates: u64,
 }
+
+/// Tables of all levels where blocks are others, and those of the finest level on them.
+pub(crate) type Again<const D: usize> = (Option<Vec<Built<D>>>, Followed);
 
 /// Tables of the finest level that follow the bodies.
 pub(crate) struct Followed {
@@ -81,6 +80,7 @@ impl<const D: usize> Movement<D> {
         let mut movement = Self {
             reach: (0..states.len()).map(reach).collect(),
             placed: states.iter().map(|state| state.pose).collect(),
+            meshed: states.iter().map(|state| state.pose).collect(),
             sums: vec![[0.0; 6]; states.len()],
             mesh: Some(mesh.upload(&Host)?),
             level,
@@ -98,16 +98,33 @@ impl<const D: usize> Movement<D> {
             momenta,
             since: 0,
             base: tables::rules(params, Some(0.5))?,
+            loads: None,
             summed: 0,
             samples: VecDeque::new(),
             epoch: 0,
+            updates: 0,
             bodies,
         };
         movement.check_states(0.0)?;
-        movement.embed()?;
-        let mut built = tables::build_checked(movement.mesh()?, params)?;
-        movement.open(&mut built[level])?;
+        let built = match movement.bodies.is_followed() {
+            true => movement.rebuild(params)?,
+            false => {
+                movement.embed()?;
+                movement.build(params)?
+            }
+        };
         Ok((movement, built))
+    }
+
+    /// The tables of all levels with the bodies where they were embedded last.
+    pub(super) fn build(&mut self, params: &Params<D>) -> Result<Vec<Built<D>>, SolverError> {
+        let forest = &self.mesh()?.forest;
+        let cells = |id: u32| (dims::cells(D) as u64) << forest.level[id as usize];
+        self.updates = forest.leaves().map(cells).sum();
+        let mut built = tables::build_checked(self.mesh()?, params)?;
+        let finest = built.get_mut(self.level);
+        self.open(finest.ok_or_else(|| self.leaves([0.0; D]))?)?;
+        Ok(built)
     }
 
     /// Makes all slots of the finest level special, so that bodies may come there, and takes what does not change.
@@ -138,8 +155,12 @@ impl<const D: usize> Movement<D> {
         mesh: &Mesh<D>,
         params: &Params<D>,
     ) -> Result<Vec<Built<D>>, SolverError> {
-        // Slots are in the order of the first poses.
+        // Slots are in the order of the poses that the blocks were made for.
         let (mut again, mut built) = Self::new(mesh, params, self.bodies.clone())?;
+        if self.bodies.is_followed() {
+            again.meshed.clone_from(&self.meshed);
+            built = again.rebuild(params)?;
+        }
         again.placed.clone_from(&self.placed);
         again.embed()?;
         let finest = &mut built[self.level];
@@ -155,16 +176,14 @@ impl<const D: usize> Movement<D> {
         self.mesh.as_ref().ok_or_else(lost)
     }
 
-    /// The names of all bodies.
-    pub(super) fn names(&self) -> String {
-        let names = self.bodies.surface.bodies().iter();
-        let names: Vec<&str> = names.map(|of| of.name.as_str()).collect();
-        names.join(", ")
-    }
-
     /// Embeddings so far.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
+    }
+
+    /// Updates of leaf cells in a root step.
+    pub(crate) fn updates(&self) -> u64 {
+        self.updates
     }
 
     /// States of the bodies.
@@ -182,11 +201,16 @@ impl<const D: usize> Movement<D> {
         self.base = rules;
     }
 
-    /// Back to the first poses, embedded there.
-    pub(crate) fn restart(&mut self) -> Result<Followed, SolverError> {
+    /// Back to the first poses, embedded there; tables of all levels where the mesh follows a body.
+    pub(crate) fn restart(&mut self, params: &Params<D>) -> Result<Again<D>, SolverError> {
         (self.states, self.momenta) = checks::first(&self.bodies)?;
         self.clear();
-        self.follow()
+        self.loads = None;
+        if !self.bodies.is_followed() {
+            return Ok((None, self.follow()?));
+        }
+        self.meshed = self.states.iter().map(|state| state.pose).collect();
+        Ok((Some(self.rebuild(params)?), self.follow()?))
     }
 
     /// Forgets samples.
@@ -258,27 +282,36 @@ impl<const D: usize> Movement<D> {
         loads
     }
 
-    /// Brings the bodies to a time, a step of the finest level after they were last, under the loads of the fluid; whether they are
+    /// Whether there are loads, as there are after the first step.
+    pub(crate) fn has_loads(&self) -> bool {
+        self.loads.is_some()
+    }
+
+    /// Takes the loads of the fluid on the bodies where they are.
+    pub(crate) fn take_loads(&mut self, loads: Vec<[f64; 6]>) {
+        self.loads = Some(loads);
+    }
+
+    /// Brings the bodies to a time, a step of the finest level after they were last, under the loads that were taken; whether they are
     /// to be embedded.
-    pub(crate) fn advance(
-        &mut self,
-        time: f64,
-        loads: Option<&[[f64; 6]]>,
-    ) -> Result<bool, SolverError> {
+    pub(crate) fn advance(&mut self, time: f64) -> Result<bool, SolverError> {
         let dt = 1.0 / f64::from(1u32 << self.level);
         let bodies = self.bodies.clone();
+        let loads = match &self.loads {
+            Some(loads) => loads.clone(),
+            None => vec![[0.0; 6]; self.states.len()],
+        };
         for (n, motion) in bodies.motions.iter().enumerate() {
             self.states[n] = match motion {
                 BodyMotion::Prescribed(path) => {
                     path(time).map_err(|reason| self.fault(n, time, reason))?
                 }
                 BodyMotion::Free(free) => {
-                    let load = loads.map_or([0.0; 6], |loads| loads[n]);
-                    free.advance(&self.states[n], &mut self.momenta[n], load, dt)
+                    free.advance(&self.states[n], &mut self.momenta[n], loads[n], dt)
                 }
             };
         }
-        for (sum, load) in self.sums.iter_mut().zip(loads.into_iter().flatten()) {
+        for (sum, load) in self.sums.iter_mut().zip(&loads) {
             sum.iter_mut().zip(load).for_each(|(sum, x)| *sum += x);
         }
         self.summed += 1;
@@ -298,22 +331,20 @@ impl<const D: usize> Movement<D> {
     fn embed(&mut self) -> Result<(), SolverError> {
         let mesh = self.mesh.take();
         let mesh = mesh.ok_or_else(|| refuse("all", "they were not embedded before"))?;
-        let frame = mesh.frame;
-        let poses: Vec<Pose<D>> = (self.placed.iter())
-            .map(|pose| Pose {
-                center: std::array::from_fn(|a| frame.origin[a] + frame.dx * pose.center[a]),
-                ..*pose
-            })
-            .collect();
-        let bodies = &self.bodies;
-        let embed = of_dimension::<D, Embeds<D>>(&EMBEDS_2D, &EMBEDS_3D).0;
-        let mesh = embed(&bodies.surface, mesh, &bodies.embedding, &poses);
-        let mesh = mesh.map_err(|reason| refuse(&self.names(), reason.to_string()))?;
+        self.embed_in(mesh.forest, mesh.frame)
+    }
+
+    /// Embeds the bodies where they are placed, on these blocks.
+    pub(super) fn embed_in(
+        &mut self,
+        forest: Forest<D>,
+        frame: Frame<D>,
+    ) -> Result<(), SolverError> {
+        let mesh = self.bodies.embed_on(forest, frame, &self.placed)?;
         let moves: Vec<bool> = (self.owner.iter())
             .map(|&body| body < self.states.len())
             .collect();
         if let Some(at) = mesh.coarse_link_of(&moves) {
-            let frame = mesh.frame;
             let at = std::array::from_fn(|a| (at[a] - frame.origin[a]) / frame.dx);
             return Err(self.leaves(at));
         }

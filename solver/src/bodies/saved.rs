@@ -1,7 +1,7 @@
-//! Bodies as they are saved with a flow: where they are, how they move, and the poses of the tables.
+//! Bodies as they are saved with a flow: where they are, how they move, and the poses of tables and blocks.
 
-use super::{BodyState, Followed, Movement, free::Momentum};
-use crate::{SolverError, run::saved::read_word};
+use super::{BodyState, Movement, free::Momentum, movement::Again};
+use crate::{Params, SolverError, run::saved::read_word};
 use cutlink_mesher::rigid::{Pose, Quaternion};
 use std::io;
 
@@ -9,17 +9,22 @@ use std::io;
 fn numbers<const D: usize>(
     state: &BodyState<D>,
     momentum: &Momentum,
-    placed: &Pose<D>,
+    load: Option<[f64; 6]>,
+    poses: [&Pose<D>; 2],
 ) -> Vec<f64> {
     let mut all = state.pose.center.to_vec();
     all.extend(state.pose.rotation.0);
     all.extend(state.velocity);
     all.extend(state.spin);
     all.extend(momentum.spin);
-    all.push(f64::from(u8::from(momentum.before.is_some())));
-    all.extend(momentum.before.unwrap_or_default());
-    all.extend(placed.center);
-    all.extend(placed.rotation.0);
+    for load in [momentum.before, load] {
+        all.push(f64::from(u8::from(load.is_some())));
+        all.extend(load.unwrap_or_default());
+    }
+    for pose in poses {
+        all.extend(pose.center);
+        all.extend(pose.rotation.0);
+    }
     all
 }
 
@@ -41,17 +46,22 @@ impl<const D: usize> Movement<D> {
         for word in [self.states.len() as u64, u64::from(self.since)] {
             out.write_all(&word.to_le_bytes())?;
         }
-        let states = self.states.iter().zip(&self.momenta).zip(&self.placed);
-        for ((state, momentum), placed) in states {
-            for number in numbers(state, momentum, placed) {
+        for (n, state) in self.states.iter().enumerate() {
+            let poses = [&self.placed[n], &self.meshed[n]];
+            let load = self.loads.as_ref().map(|loads| loads[n]);
+            for number in numbers(state, &self.momenta[n], load, poses) {
                 out.write_all(&number.to_bits().to_le_bytes())?;
             }
         }
         Ok(())
     }
 
-    /// Takes the place of what was saved, and embeds the bodies where they were embedded.
-    pub(crate) fn restore(&mut self, from: &mut dyn io::Read) -> Result<Followed, SolverError> {
+    /// Takes the place of what was saved, with its blocks, and embeds the bodies where they were embedded.
+    pub(crate) fn restore(
+        &mut self,
+        from: &mut dyn io::Read,
+        params: &Params<D>,
+    ) -> Result<Again<D>, SolverError> {
         let count = read_word(from)?;
         if count != self.states.len() as u64 {
             let here = self.states.len();
@@ -59,7 +69,7 @@ impl<const D: usize> Movement<D> {
             return Err(SolverError::State { reason });
         }
         let since = read_word(from)?;
-        let mut placed = Vec::new();
+        let (mut placed, mut loads) = (Vec::new(), Vec::new());
         for n in 0..self.states.len() {
             let pose = |from: &mut dyn io::Read| -> Result<Pose<D>, SolverError> {
                 Ok(Pose {
@@ -72,16 +82,25 @@ impl<const D: usize> Movement<D> {
                 velocity: take(from)?,
                 spin: take(from)?,
             };
-            let spin = take(from)?;
-            let [has_before] = take(from)?;
-            let before = take(from)?;
-            self.momenta[n] = Momentum {
-                spin,
-                before: (has_before == 1.0).then_some(before),
+            let load = |from: &mut dyn io::Read| -> Result<Option<[f64; 6]>, SolverError> {
+                let [is_there] = take(from)?;
+                let load = take(from)?;
+                Ok((is_there == 1.0).then_some(load))
             };
+            self.momenta[n] = Momentum {
+                spin: take(from)?,
+                before: load(from)?,
+            };
+            loads.push(load(from)?);
             placed.push(pose(from)?);
+            self.meshed[n] = pose(from)?;
         }
         self.clear();
+        self.loads = loads.into_iter().collect();
+        let built = match self.bodies.is_followed() {
+            true => Some(self.rebuild(params)?),
+            false => None,
+        };
         let states = std::mem::take(&mut self.states);
         self.states = states.clone();
         for (state, pose) in self.states.iter_mut().zip(placed) {
@@ -90,6 +109,6 @@ impl<const D: usize> Movement<D> {
         let followed = self.follow()?;
         self.states = states;
         self.since = u32::try_from(since).unwrap_or(u32::MAX);
-        Ok(followed)
+        Ok((built, followed))
     }
 }

@@ -307,7 +307,13 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         };
         let built = tables::build(&Host, &own.mesh, &self.plan.params)?;
         let seeds = match keeps_flow {
-            true => Some(Seeds::of(&Host, &own.mesh, &built, &former.ids, before)?),
+            true => Some(Seeds::of(
+                &Host,
+                &own.mesh.forest,
+                &built,
+                &former.ids,
+                before,
+            )?),
             false => None,
         };
         self.share(built, seeds)

@@ -120,7 +120,13 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         };
         let built = tables::build(backend, &own.mesh, &self.plan.params)?;
         let seeds = match keeps_flow {
-            true => Some(Seeds::of(backend, &own.mesh, &built, &former.ids, before)?),
+            true => Some(Seeds::of(
+                backend,
+                &own.mesh.forest,
+                &built,
+                &former.ids,
+                before,
+            )?),
             false => None,
         };
         self.change_levels(built, seeds.as_ref())

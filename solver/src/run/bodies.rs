@@ -2,34 +2,44 @@
 
 use super::{Run, level::State};
 use crate::{
-    SolverError,
-    bodies::{Followed, Movement},
+    LatticeFlow, SolverError,
+    adapt::transfer::{Before, Seeds},
+    bodies::{Again, Followed, Movement, look},
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     storage::Storage,
+    tables::Built,
 };
-use cutlink_device::Real;
-use std::{io, sync::OnceLock};
+use cutlink_amr::{Forest, FormerIds, NONE};
+use cutlink_device::{Host, Real};
+use std::{io, sync::OnceLock, time::Instant};
 
 impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
-    /// After a step of the finest level: what the fluid did to the bodies, where they are now, and, if they are due, the tables
-    /// there and the cells that they have uncovered.
+    /// After a step of the finest level: where the bodies are now, by the loads before it; if they are due, the tables there and the
+    /// cells that they have uncovered; and the loads there. Loads with the tables of the place before would be up to a tenth too
+    /// small: cut distances and populations have to be of one time.
     pub(super) fn move_bodies<L: Lattice>(
         &mut self,
         backend: &B,
         movement: &mut Movement<D>,
         moment_center: [f64; D],
     ) -> Result<(), SolverError> {
-        let loads = self.loads::<L>(backend, movement, moment_center)?;
-        let time = self.steps as f64 / f64::from(1u32 << self.level.index);
-        let is_due = movement.advance(time, Some(&loads))?;
-        if !is_due {
-            return self.set_rules(backend, movement);
+        if !movement.has_loads() {
+            let loads = self.loads::<L>(backend, movement, moment_center)?;
+            movement.take_loads(loads);
         }
-        let followed = movement.follow()?;
-        let fresh = self.take_tables(backend, movement, followed)?;
-        let half_step = self.half_step.map(|g| g.wide());
-        backend.refill::<L, S>(&self.level, half_step, &fresh, &mut self.now)
+        let time = self.steps as f64 / f64::from(1u32 << self.level.index);
+        if movement.advance(time)? {
+            let followed = movement.follow()?;
+            let fresh = self.take_tables(backend, movement, followed)?;
+            let half_step = self.half_step.map(|g| g.wide());
+            backend.refill::<L, S>(&self.level, half_step, &fresh, &mut self.now)?;
+        } else {
+            self.set_rules(backend, movement)?;
+        }
+        let loads = self.loads::<L>(backend, movement, moment_center)?;
+        movement.take_loads(loads);
+        Ok(())
     }
 
     /// Forces and torques of the fluid on the bodies.
@@ -106,13 +116,69 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         }
     }
 
+    /// Gives the flow the blocks around the bodies, if the mesh follows one that has used up its margin.
+    pub(super) fn follow_bodies(&mut self) -> Result<(), SolverError> {
+        let Some(movement) = self.movement.as_mut().filter(|of| of.is_off()) else {
+            return Ok(());
+        };
+        let begin = Instant::now();
+        let target = movement.aim()?;
+        let mut changes = Vec::new();
+        loop {
+            let movement = self.movement.as_ref().expect("there are bodies");
+            let (forest, former) = movement.mesh()?.forest.toward(&target)?;
+            let is_there = forest.first_child == target.first_child;
+            self.change_blocks(forest, &former)?;
+            changes.push(former);
+            if is_there {
+                break;
+            }
+        }
+        let mesh = self.mesh()?;
+        let mut look = look(mesh, &changes, begin.elapsed().as_secs_f64());
+        look.step = self.steps;
+        self.looks.push(look);
+        Ok(())
+    }
+
+    /// Takes blocks that differ by one level at most, with the populations of those before.
+    fn change_blocks(
+        &mut self,
+        forest: Forest<D>,
+        former: &FormerIds<Host>,
+    ) -> Result<(), SolverError> {
+        let backend = self.backend.clone();
+        let movement = self.movement.as_mut().expect("there are bodies");
+        let old = movement.mesh()?.forest.upload(&backend)?;
+        let mut slot_of = backend.alloc("slots", old.capacity(), NONE)?;
+        for state in &self.levels {
+            backend.own_slots(&old, &state.level, &state.blocks, &mut slot_of)?;
+        }
+        let before = Before {
+            slot_of,
+            first_child: old.into_first_child(),
+        };
+        let built = movement.take_blocks(forest, &self.plan.params)?;
+        let forest = movement.mesh()?.forest.upload(&backend)?;
+        let built = self.upload(built)?;
+        let former = former.moved(&Host, &backend)?;
+        let seeds = Seeds::of(&backend, &forest, &built, &former, before)?;
+        self.change_levels(built, Some(&seeds))?;
+        self.begin_bodies()
+    }
+
+    fn upload(&self, built: Vec<Built<D>>) -> Result<Vec<Built<D, B>>, SolverError> {
+        let levels = built.into_iter().map(|level| level.upload(&self.backend));
+        levels.collect()
+    }
+
     /// Brings the bodies back to their first poses.
     pub(super) fn restart_bodies(&mut self) -> Result<(), SolverError> {
         let Some(movement) = &mut self.movement else {
             return Ok(());
         };
-        let followed = movement.restart()?;
-        self.take_bodies(followed)
+        let again = movement.restart(&self.plan.params)?;
+        self.take_bodies(again)
     }
 
     /// Takes the place of bodies that were saved, if there are any.
@@ -120,11 +186,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let Some(movement) = &mut self.movement else {
             return Ok(());
         };
-        let followed = movement.restore(from)?;
-        self.take_bodies(followed)
+        let again = movement.restore(from, &self.plan.params)?;
+        self.take_bodies(again)
     }
 
-    fn take_bodies(&mut self, followed: Followed) -> Result<(), SolverError> {
+    fn take_bodies(&mut self, (built, followed): Again<D>) -> Result<(), SolverError> {
+        if let Some(built) = built {
+            let built = self.upload(built)?;
+            self.change_levels(built, None)?;
+        }
         self.summed = OnceLock::new();
         let movement = self.movement.as_ref().expect("there are bodies");
         let finest = &mut self.levels[movement.level()];

@@ -119,7 +119,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
 
     /// The same density and velocity everywhere, on the mesh as it is.
     pub(crate) fn set_same(&mut self, density: f64, u: [f64; D]) -> Result<(), SolverError> {
-        self.steps = 0;
+        (self.steps, self.mass_reset) = (0, 0.0);
         self.set_clocks()?;
         let cells = dims::cells(D);
         for state in &mut self.levels {

@@ -95,6 +95,7 @@ impl Case {
         Arc::new(RigidBodies {
             surface: MovingSurface::new(&self.circle(), vec![part]).expect("closed"),
             motions: vec![BodyMotion::Prescribed(Arc::new(path))],
+            paths: vec![Some(Vec::new())],
             embedding: self.embedding(),
             rebin: self.rebin,
         })

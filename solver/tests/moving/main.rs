@@ -3,8 +3,10 @@
 //! | module | what |
 //! |---|---|
 //! | `frames` | a circle at rest in a stream, and the same circle moving in fluid at rest: drag, noise |
+//! | `follows` | a mesh that follows a body: drag, blocks, restarts |
 //! | `scenes` | levels, closed boxes, turns, free bodies, restarts, refusals |
 
+mod follows;
 mod frames;
 mod scenes;
 #[path = "../../../tests/kit/worst.rs"]

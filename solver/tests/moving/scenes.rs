@@ -19,12 +19,12 @@ use cutlink_voxelizer::{
 use std::{f64::consts::PI, sync::Arc};
 
 /// A box of root cells of size 1 with one level more in a region, and circles in it.
-struct Scene {
-    cells: [u32; 2],
-    levels: usize,
-    region: [[f64; 2]; 2],
-    periodic: bool,
-    circles: Vec<(f64, [f64; 2])>,
+pub(crate) struct Scene {
+    pub(crate) cells: [u32; 2],
+    pub(crate) levels: usize,
+    pub(crate) region: [[f64; 2]; 2],
+    pub(crate) periodic: bool,
+    pub(crate) circles: Vec<(f64, [f64; 2])>,
 }
 
 impl Scene {
@@ -65,7 +65,7 @@ impl Scene {
     }
 
     /// The mesh; its blocks are those of the region alone, so that they do not depend on where bodies are.
-    fn mesh(&self) -> Mesh<2> {
+    pub(crate) fn mesh(&self) -> Mesh<2> {
         let frame = Frame::new([0.0; 2], 1.0, self.cells).expect("a box");
         let params = self.embedding();
         let nothing = Surface {
@@ -83,7 +83,7 @@ impl Scene {
             .expect("a mesh")
     }
 
-    fn params(&self, viscosity: f64) -> Params<2> {
+    pub(crate) fn params(&self, viscosity: f64) -> Params<2> {
         Params {
             precision: Precision::F64,
             collision: Collision::Regularized,
@@ -93,7 +93,7 @@ impl Scene {
         }
     }
 
-    fn bodies(&self, motions: Vec<BodyMotion<2>>) -> Arc<RigidBodies<2>> {
+    pub(crate) fn bodies(&self, motions: Vec<BodyMotion<2>>) -> Arc<RigidBodies<2>> {
         let part = |n: usize| MovingPatches {
             name: format!("body {n}"),
             patches: vec![n],
@@ -102,6 +102,7 @@ impl Scene {
         let parts = (0..motions.len()).map(part).collect();
         Arc::new(RigidBodies {
             surface: MovingSurface::new(&self.surface(), parts).expect("closed"),
+            paths: vec![Some(Vec::new()); motions.len()],
             motions,
             embedding: self.embedding(),
             rebin: 1,
@@ -109,7 +110,7 @@ impl Scene {
     }
 }
 
-fn along(of: impl Fn(f64) -> BodyState<2> + Send + Sync + 'static) -> BodyMotion<2> {
+pub(crate) fn along(of: impl Fn(f64) -> BodyState<2> + Send + Sync + 'static) -> BodyMotion<2> {
     let path: BodyPath<2> = Arc::new(move |time| Ok(of(time)));
     BodyMotion::Prescribed(path)
 }
@@ -147,7 +148,7 @@ fn oscillating() -> (Scene, Arc<RigidBodies<2>>, Params<2>) {
     (scene, bodies, params)
 }
 
-fn start<'a>(
+pub(crate) fn start<'a>(
     mesh: &'a Mesh<2>,
     params: &Params<2>,
     bodies: &Arc<RigidBodies<2>>,

@@ -16,6 +16,18 @@ pub enum MotionKind {
     Free,
 }
 
+/// Where the finest level is for a body that moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MotionRefinement {
+    /// Along the whole path of the run.
+    Path,
+    /// Around the body: the mesh changes as it moves.
+    Follow,
+    /// Where the regions of the mesh say.
+    Fixed,
+}
+
 /// A body that moves.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +38,10 @@ pub struct MotionTable {
     /// table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub patches: Vec<String>,
+    /// Where the finest level is: `path` (along the whole path of the run, of `prescribed` alone), `follow` (around the body: the mesh
+    /// follows it) or `fixed` (where `refine` of `[mesh]` says). Default: `path` of `prescribed`, `follow` of `free`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refinement: Option<MotionRefinement>,
     /// Of `prescribed`: the point that `translation` moves and `angle` turns about, m, at its place in the surface.
     /// Default: the centre of mass.
     #[serde(skip_serializing_if = "Option::is_none")]

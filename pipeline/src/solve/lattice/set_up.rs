@@ -9,7 +9,7 @@ use crate::solve::{
     case::{Case, DomainTable, PatchKind, PatchTable},
     earlier::{self},
     laws::{self},
-    motion::{self, Maker},
+    motion::Maker,
     recirculation, reference,
     resolve::CaseGrid,
 };
@@ -289,7 +289,8 @@ impl On<'_> {
     }
 }
 
-/// The mesh of a case whose bodies move: its blocks hold their paths. The first mesh tells the time step.
+/// The mesh of a case whose bodies move at the start: its blocks hold their paths, or the bodies where they are. The first mesh tells
+/// the time step.
 fn mesh_of_paths<const D: usize>(
     case: &Case,
     mesh: &Mesh<D>,
@@ -307,8 +308,8 @@ where
         placed,
         embedding,
     };
-    let bodies = maker.bodies(&case.motion)?;
-    motion::mesh_of_paths(&bodies, mesh.frame, first.until.most())
+    let bodies = maker.bodies(&case.motion, first.until.most())?;
+    Ok(bodies.first_mesh(mesh.frame)?)
 }
 
 /// Refuses numbers of ranks that are none of this run.

@@ -151,7 +151,11 @@ where
     initial_state::set(&mut *flow, &resolved, &mesh.frame, earlier, observer).map_err(named)?;
     flow.wait()?;
     set_up.flow = starting.elapsed().as_secs_f64();
-    let setting = setting_of(case, &resolved, &inputs, flow.mesh()?.forest.levels.len())?;
+    let levels = flow.mesh()?.forest.levels.len();
+    let mut setting = setting_of(case, &resolved, &inputs, levels)?;
+    if bodies.as_ref().is_some_and(|bodies| bodies.is_followed()) {
+        setting.looks = Some(Looks::of_bodies::<D>(levels, resolved.units.time));
+    }
     let mut flow = Lattice {
         surface: inputs.surfaces.snapped,
         motions: bodies.as_ref().map(|bodies| {
@@ -349,7 +353,8 @@ fn bodies_of<const D: usize>(
         placed,
         embedding,
     };
-    maker.bodies(&resolved.case.motion).map(Some)
+    let steps = resolved.until.most();
+    maker.bodies(&resolved.case.motion, steps).map(Some)
 }
 
 /// What the run loop needs of a case; the mesh has so many levels at the start.

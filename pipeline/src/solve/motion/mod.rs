@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use table::Motions;
 
 use crate::solve::{
-    case::{MotionKind, MotionTable},
+    case::{MotionKind, MotionRefinement, MotionTable},
     expression::Expression,
     reference::matches,
     resolve::Resolved,
@@ -18,18 +18,14 @@ use crate::solve::{
     value,
 };
 use cutlink_common::{Error, config::suggestion};
-use cutlink_device::{Backend, Host};
 use cutlink_flow::fields::{OutputKind, OutputSpec};
 use cutlink_mesher::{
     Surface,
-    exact::{Exact, Facet},
     rigid::{Inertia, Pose, Quaternion},
     snap::{Snapped, snap},
 };
 use cutlink_solver::{BodyMotion, BodyPath, BodyState, FreeMotion, RigidBodies};
-use cutlink_voxelizer::{
-    EmbedParams, Frame, Mesh, MovingPatches, MovingSurface, embed, embed_fixed, prepare,
-};
+use cutlink_voxelizer::{EmbedParams, Frame, MovingPatches, MovingSurface};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Names of what can be locked, or have a spring.
@@ -55,13 +51,14 @@ fn refuse(name: &str, key: &str, reason: impl std::fmt::Display, hint: impl Into
 }
 
 impl<const D: usize> Maker<'_, D> {
-    /// The bodies.
+    /// The bodies, whose prescribed paths the mesh holds for so many root steps.
     ///
     /// # Errors
     /// Keys that are missing, do not belong together or have no number; patches that there are not; bodies that are open.
     pub(crate) fn bodies(
         &self,
         tables: &BTreeMap<String, MotionTable>,
+        steps: u64,
     ) -> Result<Arc<RigidBodies<D>>, Error> {
         let (mut parts, mut motions) = (Vec::new(), Vec::new());
         for (name, table) in tables {
@@ -73,12 +70,15 @@ impl<const D: usize> Maker<'_, D> {
             Error::input(e.to_string())
                 .hint("a body that moves is closed, and no patch is of two bodies")
         })?;
-        Ok(Arc::new(RigidBodies {
+        let mut bodies = RigidBodies {
             surface,
             motions,
+            paths: Vec::new(),
             embedding: self.embedding.clone(),
             rebin: 1,
-        }))
+        };
+        bodies.paths = paths(&bodies, tables, &self.frame, steps)?;
+        Ok(Arc::new(bodies))
     }
 
     fn body(
@@ -369,66 +369,57 @@ fn check_keys(name: &str, table: &MotionTable) -> Result<(), Error> {
     }
 }
 
-/// A mesh whose blocks hold the paths of prescribed bodies for so many root steps, with all bodies at their first poses. Free bodies
-/// have the blocks of the regions alone.
+/// Bodies with the poses of so many root steps of prescribed paths, whose blocks the mesh has.
 ///
 /// # Errors
-/// A path without a number, or too long for its blocks; as an embedding.
-pub(crate) fn mesh_of_paths<const D: usize>(
+/// A path without a number, or too long for its blocks.
+fn paths<const D: usize>(
     bodies: &RigidBodies<D>,
-    frame: Frame<D>,
+    tables: &BTreeMap<String, MotionTable>,
+    frame: &Frame<D>,
     steps: u64,
-) -> Result<Mesh<D>, Error>
-where
-    Facet<D>: Exact<D>,
-{
-    let params = &bodies.embedding;
-    let metres = |pose: &Pose<D>| Pose {
-        center: std::array::from_fn(|a| frame.origin[a] + frame.dx * pose.center[a]),
-        ..*pose
-    };
-    let (mut paths, mut first, mut facets) = (Vec::new(), Vec::new(), 0);
-    for (n, motion) in bodies.motions.iter().enumerate() {
-        let name = &bodies.surface.bodies()[n].name;
-        match motion {
-            BodyMotion::Free(free) => {
-                paths.push(Vec::new());
-                first.push(metres(&free.start.pose));
-            }
-            BodyMotion::Prescribed(path) => {
+) -> Result<Vec<Option<Vec<Pose<D>>>>, Error> {
+    let (mut paths, mut facets) = (Vec::new(), 0);
+    let spacing = POSE_SPACING / 2f64.powi(bodies.embedding.levels as i32 - 1);
+    for (n, (name, table)) in tables.iter().enumerate() {
+        let path = match (refinement(name, table)?, &bodies.motions[n]) {
+            (MotionRefinement::Follow, _) => None,
+            (MotionRefinement::Path, BodyMotion::Prescribed(path)) => {
                 let reach = reach(&bodies.surface, n) / frame.dx;
-                let poses = poses(
-                    path,
-                    reach,
-                    POSE_SPACING / 2f64.powi(params.levels as i32 - 1),
-                    steps,
-                )
-                .map_err(|reason| Error::input(format!("[motion.{name}] {reason}")))?;
-                facets += poses.len() * bodies.surface.body(n).facets.len();
-                first.push(metres(&poses[0]));
-                paths.push(poses.iter().map(metres).collect());
+                let found = poses(path, reach, spacing, steps);
+                let found =
+                    found.map_err(|reason| Error::input(format!("[motion.{name}] {reason}")))?;
+                facets += found.len() * bodies.surface.body(n).facets.len();
+                Some(found)
             }
-        }
+            _ => Some(Vec::new()),
+        };
+        paths.push(path);
     }
     if facets > MOST_FACETS {
         return Err(Error::input(format!(
             "the blocks of the paths of [motion] would be made for {facets} facets, more than {MOST_FACETS}"
         ))
-        .hint("shorten the run, or use a surface with fewer facets"));
+        .hint("choose refinement = \"follow\", shorten the run, or use a surface with fewer facets"));
     }
-    // Vertices in f64, on the lattice and by facet, and the facets.
-    Host.reserve("surfaces along the paths of bodies", 100 * facets as u64)?;
-    let (all, _) = prepare(&Host, &bodies.surface.swept(&paths), &frame, params)?;
-    let blocks = embed(&Host, &all, frame, params, &mut ())?;
-    let (snapped, _) = prepare(&Host, &bodies.surface.at(&first), &frame, params)?;
-    Ok(embed_fixed(
-        &Host,
-        &snapped,
-        frame,
-        params,
-        blocks.forest,
-        &mut (),
-    )?)
+    Ok(paths)
+}
+
+/// Where the finest level is for a body.
+fn refinement(name: &str, table: &MotionTable) -> Result<MotionRefinement, Error> {
+    let default = match table.kind {
+        MotionKind::Prescribed => MotionRefinement::Path,
+        MotionKind::Free => MotionRefinement::Follow,
+    };
+    match (table.refinement.unwrap_or(default), table.kind) {
+        (MotionRefinement::Path, MotionKind::Free) => Err(refuse(
+            name,
+            "refinement",
+            "the path of a free body is not known",
+            "choose \"follow\", or \"fixed\" with regions that hold the body",
+        )),
+        (of, _) => Ok(of),
+    }
 }
 
 /// The largest distance of a vertex of a body from the origin of its frame.

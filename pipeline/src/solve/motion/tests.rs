@@ -1,10 +1,11 @@
 use super::*;
 use crate::solve::{Case, resolve::CaseGrid};
 use cutlink_common::config::parse;
+use cutlink_device::Host;
 use cutlink_flow::{RunOptions, Table};
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::MotionSample;
-use cutlink_voxelizer::{Fill, validate};
+use cutlink_voxelizer::{Fill, Mesh, validate};
 use std::f64::consts::PI;
 
 const PLANE: &str = r#"
@@ -52,8 +53,8 @@ fn plane(motion: &str) -> Result<(Arc<RigidBodies<2>>, Mesh<2>, Units), Error> {
         placed: &placed,
         embedding: &embedding,
     };
-    let bodies = maker.bodies(&resolved.case.motion)?;
-    let mesh = mesh_of_paths(&bodies, frame, resolved.until.most())?;
+    let bodies = maker.bodies(&resolved.case.motion, resolved.until.most())?;
+    let mesh = bodies.first_mesh(frame)?;
     Ok((bodies, mesh, resolved.units))
 }
 
@@ -243,7 +244,7 @@ fn mistakes_are_told_by_table_and_key() {
         axis,
         ..MotionTable::default()
     };
-    let of = |axis| maker.bodies(&BTreeMap::from([("ball".to_owned(), table(axis))]));
+    let of = |axis| maker.bodies(&BTreeMap::from([("ball".to_owned(), table(axis))]), 10);
     let text = of(None).expect_err("no axis").to_string();
     assert!(text.contains("[motion.ball] axis: it is missing"), "{text}");
     let text = of(Some(vec![0.0; 3]))
@@ -324,8 +325,34 @@ fn a_table_is_read_as_it_was_written() {
 }
 
 #[test]
+fn the_mesh_follows_free_bodies() {
+    let free = "[motion.circle]\nkind = \"free\"\ndensity = 3\n";
+    let (bodies, mesh, _) = plane(free).expect("bodies");
+    assert!(bodies.is_followed() && mesh.level_counts()[1].leaf_blocks > 0);
+    let (bodies, mesh, _) = plane(&format!("{free}refinement = \"fixed\"\n")).expect("bodies");
+    assert!(!bodies.is_followed() && mesh.level_counts().len() == 1);
+    let error = plane(&format!("{free}refinement = \"path\"\n")).expect_err("unknown path");
+    assert!(error.to_string().contains("refinement"), "{error}");
+    let along = "[motion.circle]\ntranslation = [\"t\", 0]\n";
+    let (path, all, _) = plane(along).expect("bodies");
+    let (follows, around, _) = plane(&format!("{along}refinement = \"follow\"\n")).expect("bodies");
+    assert!(!path.is_followed() && follows.is_followed());
+    let [all, around] = [all, around].map(|mesh| mesh.level_counts()[1].leaf_blocks);
+    assert!(around < all, "{around} of {all}");
+}
+
+#[test]
 fn a_case_runs_and_goes_on_to_the_same_bytes() {
     let motion = "[motion.circle]\ntranslation = [\"0.3*sin(pi*t)\", 0]\nangle = \"0.5*t\"\n";
+    goes_on(motion);
+    // More than a block away.
+    let motion = motion.replace("0.3*", "0.6*") + "refinement = \"follow\"\n";
+    let looks = goes_on(&motion);
+    assert!(looks.lines().count() > 1, "{looks}");
+}
+
+/// Runs a case at once and in two parts, compares, and returns `adapt.csv`.
+fn goes_on(motion: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |name: &str, seconds: &str, resume: bool| {
         let to = folder.path().join(name);
@@ -357,7 +384,12 @@ fn a_case_runs_and_goes_on_to_the_same_bytes() {
         assert!(read("whole", file).lines().count() > 30, "{file}");
         assert!(read("whole", file) == read("parts", file), "{file}");
     }
-    // What knows nothing of bodies that move.
+    std::fs::read_to_string(folder.path().join("whole/adapt.csv")).unwrap_or_default()
+}
+
+#[test]
+fn what_knows_nothing_of_bodies_is_refused() {
+    let motion = "[motion.circle]\ntranslation = [\"0.3*sin(pi*t)\", 0]\n";
     let averages = format!("{PLANE}\n{motion}\n[output.averages]\nfrom_seconds = 1\n");
     let case = parse::<Case>("case", &averages).expect("a case");
     let error = case
