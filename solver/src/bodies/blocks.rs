@@ -1,6 +1,6 @@
 //! The blocks that hold bodies: those of whole paths, and those that follow a body.
 
-use super::{BodyMotion, FOLLOWED_PATH, Movement, RigidBodies, checks, refuse};
+use super::{FOLLOWED_PATH, Movement, RigidBodies, checks, refuse};
 use crate::{Params, SolverError, adapt::AdaptationLook, tables::Built};
 use cutlink_amr::{Forest, FormerIds, NONE, dims};
 use cutlink_device::{Backend, Host, of_dimension};
@@ -169,12 +169,5 @@ pub(crate) fn look<const D: usize>(
         withheld: 0,
         raised: 1.0,
         seconds,
-    }
-}
-
-impl<const D: usize> BodyMotion<D> {
-    /// Whether forces move the body.
-    pub fn is_free(&self) -> bool {
-        matches!(self, Self::Free(_))
     }
 }
