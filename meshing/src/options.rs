@@ -1,6 +1,7 @@
 //! The options of a mesh, from the command line, a TOML file or a program: one struct for all three, so that names
 //! cannot drift apart. Every option may be omitted; [`crate::mesh::resolve`] fills in the defaults.
 
+use crate::polymesh::PatchType;
 use crate::refine::Refine;
 use cutlink_common::{
     Error,
@@ -258,6 +259,33 @@ pub struct MeshOptions {
     )]
     pub polymesh_format: Option<PolyMeshEncoding>,
 
+    /// How --polymesh is refined: cell by cell, or in the blocks of the mesh file, with the same cells [default: cell]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_enum, value_name = "HOW", help_heading = "Output")
+    )]
+    pub grading: Option<PolyMeshGrading>,
+
+    /// Least number of cells of a level of --polymesh between finer and coarser ones, 1 to 4 [default: 3]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", help_heading = "Output"))]
+    pub cells_between_levels: Option<u32>,
+
+    /// Type and groups of a patch of --polymesh, of the surface or a face of the box; repeatable: inlet=patch;
+    /// in*=patch,group=inlets; zMin=symmetryPlane [default: wall for the surface, patch for the box]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "NAME=TYPE", help_heading = "Output")
+    )]
+    pub patch: Option<Vec<PatchType>>,
+
+    /// Closed surface, placed like the other one, whose inside is a cell zone of --polymesh, with a face zone around it; named
+    /// after its file; repeatable
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "FILE", help_heading = "Output")
+    )]
+    pub zone: Option<Vec<PathBuf>>,
+
     /// Move the walls of --polymesh onto the surface, its sharp edges kept, where cells keep the limits of checkMesh
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
     pub snap: bool,
@@ -279,6 +307,10 @@ impl MeshOptions {
             output: None,
             polymesh: None,
             polymesh_format: None,
+            grading: None,
+            cells_between_levels: None,
+            patch: None,
+            zone: None,
             snap: false,
             no_picture: false,
             ..self.clone()
@@ -323,6 +355,10 @@ impl MeshOptions {
             output: self.output.or(other.output),
             polymesh: self.polymesh.or(other.polymesh),
             polymesh_format: self.polymesh_format.or(other.polymesh_format),
+            grading: self.grading.or(other.grading),
+            cells_between_levels: self.cells_between_levels.or(other.cells_between_levels),
+            patch: self.patch.or(other.patch),
+            zone: self.zone.or(other.zone),
             snap: self.snap || other.snap,
             no_picture: self.no_picture || other.no_picture,
         }
@@ -664,6 +700,21 @@ impl From<PolyMeshEncoding> for PolyMeshFormat {
             PolyMeshEncoding::Binary64 => Self::Binary64,
         }
     }
+}
+
+/// What the cells of a `polyMesh` are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(
+    feature = "clap",
+    derive(clap::ValueEnum),
+    value(rename_all = "lowercase")
+)]
+pub enum PolyMeshGrading {
+    /// Cell by cell
+    Cell,
+    /// In blocks of 4^3 cells: the leaf cells of the mesh file
+    Block,
 }
 
 /// The options as TOML; [`parse`](cutlink_common::config::parse) reads them back unchanged.

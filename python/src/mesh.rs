@@ -416,9 +416,15 @@ impl NativeMesh {
         let on = |report| crate::report(on_report, report);
         let report = work::run(py, &stop, on, move |port| {
             polymesh::check(&case, force)?;
-            let (made, _) = of_mesh!(&*mesh, mesh => {
-                polymesh::export(mesh, surface.as_deref(), &case, format, force)?
-            });
+            let of = polymesh::PolyMeshExport {
+                cells: None,
+                labels: polymesh::PolyLabels::default(),
+                snap_to: surface.as_deref(),
+                case: &case,
+                format,
+                force,
+            };
+            let (made, _) = of_mesh!(&*mesh, mesh => polymesh::export(mesh, &of)?);
             made.notes().iter().for_each(|note| port.note(note));
             crate::json(&PolyMeshReport::new(&made))
         })?;

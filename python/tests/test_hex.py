@@ -195,7 +195,7 @@ def test_a_mesh_of_cutlink_becomes_one_of_openfoam(sphere, program, tmp_path):
         box = ",".join(map(str, SPHERE["domain"]))
         line = ["mesh", "--shape", "sphere:r=0.5", "--domain", box, "--root", SPHERE["root"], "--levels", SPHERE["levels"]]
         line += ["--wall-distance", SPHERE["wall_distance"], "--output", tmp_path / "m", "--no-picture", "--force"]
-        by_program = program(*line, "--polymesh", theirs, *(["--snap"] if snap else []))
+        by_program = program(*line, "--grading", "block", "--polymesh", theirs, *(["--snap"] if snap else []))
         assert report == by_program["polymesh"]
         for name in ["points", "faces", "owner", "neighbour", "boundary"]:
             same = [(case / "constant/polyMesh" / name).read_bytes() for case in (ours, theirs)]

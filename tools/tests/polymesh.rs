@@ -36,7 +36,9 @@ fn total(mesh: &PolyMesh) -> f64 {
 fn a_case_has_the_fluid_of_the_mesh_file_in_every_format() {
     let folder = Folder::new();
     let json = folder
-        .run(&format!("{SPHERE} --polymesh text --polymesh-format ascii"))
+        .run(&format!(
+            "{SPHERE} --grading block --polymesh text --polymesh-format ascii"
+        ))
         .ok()
         .json();
     let mesh = read(&folder, "text");
@@ -65,6 +67,41 @@ fn a_case_has_the_fluid_of_the_mesh_file_in_every_format() {
     let again = "inspect sphere.cutlink --polymesh a";
     folder.run(again).failed(2, &["polyMesh exists", "--force"]);
     folder.run(&format!("{again} --force")).ok();
+    let types = "--patch xMin=symmetryPlane --patch sp*=wall,group=hot";
+    let few = format!("{SPHERE} --polymesh few --force {types}");
+    let few = folder.run(&few).ok().json();
+    let by_cell = read(&folder, "few");
+    assert_eq!(few["levels"], json["levels"], "the mesh file is the same");
+    assert!(3 * by_cell.cells < mesh.cells, "{}", by_cell.cells);
+    assert!(
+        (total(&by_cell) / total(&mesh) - 1.0).abs() < 1e-10,
+        "volume"
+    );
+    let told = |patch: usize| {
+        let patch = &by_cell.patches[patch];
+        let groups = patch.entries.iter().find(|entry| entry.0 == "inGroups");
+        let groups = groups.map_or("", |entry| entry.1.as_str());
+        (patch.name.as_str(), patch.kind.as_str(), groups)
+    };
+    assert_eq!(told(0), ("sphere", "wall", "2(wall hot)"));
+    assert_eq!(told(1), ("xMin", "symmetryPlane", "1(symmetryPlane)"));
+    assert_eq!(told(2), ("xMax", "patch", ""));
+    let refused = [
+        ("--polymesh d --patch inlet=patch", "there is no such patch"),
+        ("--polymesh d --patch xMin=empty", "one cell thick"),
+        ("--zone a.stl", "--zone needs --polymesh"),
+        ("--grading cell", "--grading needs --polymesh"),
+        ("--polymesh d --cells-between-levels 5", "it must be 1 to 4"),
+        (
+            "--polymesh d --grading block --cells-between-levels 2",
+            "omit one of them",
+        ),
+    ];
+    for (args, why) in refused {
+        folder
+            .run(&format!("{SPHERE} --force {args}"))
+            .failed(2, &[why]);
+    }
     let planar = "mesh --shape naca:2412 --levels 2 --polymesh c --no-picture";
     folder
         .run(planar)

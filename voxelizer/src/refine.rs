@@ -193,10 +193,9 @@ impl<const D: usize> RegionPlace<D> {
         )
     }
 
-    fn new(shape: RegionShape, frame: &Frame<D>, level: usize, levels: usize) -> Self {
-        let edge = 4.0 * frame.dx_at(level);
+    /// A region in units of `edge`, which half a block's edge and `margin` reach.
+    fn new(shape: RegionShape, frame: &Frame<D>, edge: f64, margin: f64) -> Self {
         let at = |p: [f64; 3]| std::array::from_fn(|a| (p[a] - frame.origin[a]) / edge);
-        let finer = (level + 2..levels).map(|finer| 0.5f64.powi((finer - level - 1) as i32));
         Self {
             shape: match shape {
                 RegionShape::Box { lower, upper } => Shape::Box {
@@ -219,9 +218,30 @@ impl<const D: usize> RegionPlace<D> {
                     }
                 }
             },
-            reach: 0.5 + 3.0 * finer.sum::<f64>(),
+            reach: 0.5 + margin,
         }
     }
+}
+
+/// How far a cell has to reach into a region to meet it, as a share of its edge: a region whose faces are those of cells
+/// does not meet the cells beyond.
+const INTO_CELL: f64 = 1e-6;
+
+/// The regions that want finer cells than those of a level, in units of its cells: [`RegionPlace::wants`] takes the
+/// coordinates of a cell, and tells whether the cell meets the region; of cylinders, whether the ball around the cell does.
+/// There is no margin for balance.
+pub fn cell_places<const D: usize>(
+    params: &EmbedParams,
+    frame: &Frame<D>,
+    level: usize,
+) -> Vec<RegionPlace<D>> {
+    let finer = params.regions.iter().filter(|r| level + 1 < r.levels);
+    let places = finer.flat_map(|region| {
+        let place = RegionPlace::new(region.shape, frame, frame.dx_at(level), -INTO_CELL);
+        let cells = frame.root_cells.map(|n| f64::from(n << level));
+        place.images(cells, params.periodic_axes())
+    });
+    places.collect()
 }
 
 /// What to refine on levels 0 to `params.levels - 2`. `gaps` says that inside and outside
@@ -257,7 +277,11 @@ pub fn plan<const D: usize>(
             .iter()
             .filter(|region| level + 1 < region.levels)
             .flat_map(|region| {
-                let place = RegionPlace::new(region.shape, frame, level, region.levels);
+                let finer =
+                    (level + 2..region.levels).map(|finer| 0.5f64.powi((finer - level - 1) as i32));
+                let margin = 3.0 * finer.sum::<f64>();
+                let edge = 4.0 * frame.dx_at(level);
+                let place = RegionPlace::new(region.shape, frame, edge, margin);
                 let blocks = frame.root_blocks().map(|n| f64::from(n << level));
                 place.images(blocks, params.periodic_axes())
             })

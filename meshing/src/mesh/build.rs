@@ -12,12 +12,14 @@ use crate::mesh::resolve::{self, Job, Source};
 use crate::mesh::source::{self, Shape, Sketch};
 use crate::mesh::{WALL_SHARE, gate};
 use crate::options::{MeshOptions, Root};
+use crate::polymesh::ZoneSurface;
 use crate::refine;
 use cutlink_common::{
     Error, Observer,
     device::{Opened, Opening, on},
 };
 use cutlink_device::Host;
+use cutlink_hex::polymesh::word;
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::health::{self, Health};
@@ -29,10 +31,11 @@ use cutlink_mesher::robust::{RobustReport, first_gap};
 use cutlink_mesher::snap::Snapped;
 use cutlink_mpi::World;
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Gap, Mesh, MeshCounts, Reach, SeedError, Stage, StageObserver, WallRule,
-    check_levels, check_periodic, embed, finest_reach, keep_connected, keep_sheltered,
+    EmbedParams, Fill, Frame, Gap, Mesh, MeshCounts, Reach, SeedError, Stage, StageObserver,
+    WallRule, check_levels, check_periodic, embed, finest_reach, keep_connected, keep_sheltered,
     kernels::MeshKernels, prepare, tell_gaps_apart,
 };
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -95,6 +98,8 @@ pub struct Prepared<const D: usize> {
     pub snapped: Snapped<D>,
     /// The surface as placed, where the walls of a `polyMesh` are moved onto it.
     pub placed: Option<Surface<D>>,
+    /// Surfaces of zones of a `polyMesh`.
+    pub zones: Vec<ZoneSurface>,
     /// Self-intersections, if they were searched for.
     pub intersections: Option<Found<D>>,
 }
@@ -367,6 +372,10 @@ impl<'a> Builder<'a> {
         if D != 3 && self.job.targets.polymesh.is_some() {
             return Err(crate::polymesh::planar());
         }
+        if let Some(target) = &self.job.targets.polymesh {
+            let patches = &from.placed.patches;
+            crate::polymesh::check_types(&target.types, patches, self.job.periodic.0)?;
+        }
         let name = self.job.name();
         let (placed, frame) = (&from.placed, &from.domain.frame);
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
@@ -393,6 +402,7 @@ impl<'a> Builder<'a> {
         for note in closed.into_iter().chain(inside) {
             self.note(note);
         }
+        let zones = self.zones(&from, &params)?;
         let found = self.intersections(&from, &snapped)?;
         let mut areas = from.placed.patch_areas();
         areas.extend(snapped.patch_areas().into_iter().skip(areas.len()));
@@ -407,6 +417,7 @@ impl<'a> Builder<'a> {
             params,
             deviation: from.deviation,
             snapped,
+            zones,
             intersections: found,
         })
     }
@@ -423,6 +434,58 @@ impl<'a> Builder<'a> {
         let made = prepare(&Host, &from.placed, &from.domain.frame, params)?;
         self.times.snap += ms(begin);
         Ok(made)
+    }
+
+    /// Reads the surfaces of zones, places them like the other one, and snaps them to its lattice.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a surface that is not closed, two zones of a name.
+    fn zones<const D: usize>(
+        &mut self,
+        from: &Placed<D>,
+        params: &EmbedParams,
+    ) -> Result<Vec<ZoneSurface>, Error> {
+        let target = self.job.targets.polymesh.as_ref();
+        let paths = target.map_or(&[][..], |target| &target.zones);
+        let (affine, frame): (&dyn Any, &dyn Any) = (&from.affine, &from.domain.frame);
+        let (Some(affine), Some(frame)) = (
+            affine.downcast_ref::<Affine<3>>(),
+            frame.downcast_ref::<Frame<3>>(),
+        ) else {
+            return Ok(Vec::new());
+        };
+        let mut zones: Vec<ZoneSurface> = Vec::new();
+        for path in paths {
+            let name = path.display().to_string();
+            let AnySurface::D3(Loaded {
+                mut surface,
+                report,
+            }) = read_all(std::slice::from_ref(path))?
+            else {
+                return Err(Error::input(format!("{name} is 2D, and a zone is 3D")));
+            };
+            let (health, _) = source::health_of(&mut surface, &report);
+            affine.apply_surface(&mut surface);
+            let closed = EmbedParams {
+                periodic: params.periodic,
+                ..EmbedParams::new(params.levels, 0.0, Fill::NonZero)
+            };
+            let (snapped, _) = prepare(&Host, &surface, frame, &closed)?;
+            for note in gate::check_closed(&name, &health, &snapped, &closed)? {
+                self.note(note);
+            }
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let zone = word(&stem);
+            if zones.iter().any(|other| other.name == zone) {
+                return Err(Error::input(format!("two zones would be called {zone}"))
+                    .hint("zones are named after their files: rename one"));
+            }
+            zones.push(ZoneSurface {
+                name: zone,
+                surface: snapped,
+            });
+        }
+        Ok(zones)
     }
 
     /// Finds self-intersections, if the options request it.

@@ -6,8 +6,8 @@ use crate::mesh::report::{
     self, FrameReport, Input, LevelReport, MeshReport, Parameters, PatchArea, Snapping, Times,
     Transform, Written, counted,
 };
-use crate::mesh::resolve::{self, Job, Source, describe};
-use crate::polymesh::{self, PolyMeshReport};
+use crate::mesh::resolve::{self, Job, PolyMeshTarget, Source, describe};
+use crate::polymesh::{self, Castellated, CellGrading, PolyLabels, PolyMeshExport, PolyMeshReport};
 use cutlink_common::{Error, ErrorKind, device::DeviceReport, output};
 use cutlink_device::Host;
 use cutlink_mesher::Surface;
@@ -404,17 +404,48 @@ impl Builder<'_> {
             self.times.picture += ms(begin);
             add("picture", path, written.1);
         }
-        if let Some((case, encoding)) = &targets.polymesh {
+        if let Some(target) = &targets.polymesh {
             let begin = Instant::now();
-            let surface = prepared.placed.as_ref().map(|placed| placed as &dyn Any);
-            let surface = surface.and_then(|placed| placed.downcast_ref::<Surface<3>>());
-            let (made, bytes) = polymesh::export(mesh, surface, case, (*encoding).into(), force)?;
+            let (made, bytes) = self.export(prepared, mesh, target)?;
             self.times.polymesh = ms(begin);
             made.notes().into_iter().for_each(|note| self.note(note));
-            add("polymesh", case, bytes);
+            add("polymesh", &target.case, bytes);
             report.polymesh = Some(PolyMeshReport::new(&made));
         }
         Ok(())
+    }
+
+    /// Writes the fluid as the mesh of an OpenFOAM case, cells chosen one by one.
+    fn export<const D: usize>(
+        &self,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+        target: &PolyMeshTarget,
+    ) -> Result<(Castellated, u64), Error> {
+        let placed = prepared.placed.as_ref().map(|placed| placed as &dyn Any);
+        let snapped: &dyn Any = &prepared.snapped;
+        // Where no distance is given, cells with cut links are fine, and the others as coarse as they may be.
+        let distance = self.job.wall_distance.unwrap_or(0.0);
+        let params = self.job.params::<D>(distance, &prepared.patches)?;
+        let params = params.with_levels(self.levels);
+        let surface = snapped.downcast_ref::<Snapped<3>>();
+        let rule = |(between, surface)| CellGrading {
+            between,
+            surface,
+            params: &params,
+        };
+        let of = PolyMeshExport {
+            cells: target.between.zip(surface).map(rule),
+            labels: PolyLabels {
+                types: &target.types,
+                zones: &prepared.zones,
+            },
+            snap_to: placed.and_then(|placed| placed.downcast_ref::<Surface<3>>()),
+            case: &target.case,
+            format: target.encoding.into(),
+            force: self.job.targets.force,
+        };
+        polymesh::export(mesh, &of)
     }
 }
 

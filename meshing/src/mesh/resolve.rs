@@ -2,9 +2,10 @@
 
 use crate::mesh::MESH_EXTENSION;
 use crate::options::{
-    Axes, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, Root, SnapDomain,
+    Axes, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, PolyMeshGrading, Root,
+    SnapDomain,
 };
-use crate::polymesh;
+use crate::polymesh::{self, MOST_BETWEEN, PatchType};
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_common::{
@@ -25,6 +26,8 @@ pub const STDIN: &str = "-";
 const DEFAULT_LEVELS: usize = 4;
 /// Default number of root cells along the longest edge.
 const DEFAULT_ROOT: u32 = 64;
+/// Default number of cells between levels of a `polyMesh`.
+const DEFAULT_BETWEEN: u32 = 3;
 
 /// Where the surface comes from.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,11 +50,26 @@ pub struct Targets {
     /// Intersecting facets.
     pub intersections: Option<PathBuf>,
     /// The OpenFOAM case that gets the mesh, and how.
-    pub polymesh: Option<(PathBuf, PolyMeshEncoding)>,
+    pub polymesh: Option<PolyMeshTarget>,
     /// Whether its walls are moved onto the surface.
     pub snap: bool,
     /// Whether existing files are replaced.
     pub force: bool,
+}
+
+/// An OpenFOAM mesh to write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolyMeshTarget {
+    /// The case.
+    pub case: PathBuf,
+    /// The format of the mesh.
+    pub encoding: PolyMeshEncoding,
+    /// Cells of a level between finer and coarser ones; `None` for the cells of the leaf blocks.
+    pub between: Option<u32>,
+    /// Types and groups of its patches.
+    pub types: Vec<PatchType>,
+    /// Files of closed surfaces that make zones.
+    pub zones: Vec<PathBuf>,
 }
 
 /// A job, checked as far as possible without reading the surface.
@@ -144,6 +162,39 @@ pub fn resolve(options: &MeshOptions) -> Result<Job, Error> {
     with_source(options, source(options)?)
 }
 
+/// Refuses options of the cells of `--polymesh` that cannot be.
+fn check_grading(given: &MeshOptions) -> Result<(), Error> {
+    for (name, is_given) in [
+        ("--grading", given.grading.is_some()),
+        (
+            "--cells-between-levels",
+            given.cells_between_levels.is_some(),
+        ),
+        ("--patch", given.patch.is_some()),
+        ("--zone", given.zone.is_some()),
+    ] {
+        if is_given && given.polymesh.is_none() {
+            return Err(Error::input(format!("{name} needs --polymesh CASE"))
+                .hint("the option is for meshes of OpenFOAM"));
+        }
+    }
+    let Some(between) = given.cells_between_levels else {
+        return Ok(());
+    };
+    if given.grading == Some(PolyMeshGrading::Block) {
+        return Err(Error::input(
+            "--cells-between-levels is for --grading cell: blocks have their own balance",
+        )
+        .hint("omit one of them"));
+    }
+    match (1..=MOST_BETWEEN).contains(&between) {
+        true => Ok(()),
+        false => Err(Error::input(format!(
+            "--cells-between-levels is {between}: it must be 1 to {MOST_BETWEEN}"
+        ))),
+    }
+}
+
 /// Makes a job for a surface in memory; `options` must not name one.
 ///
 /// # Errors
@@ -185,6 +236,7 @@ fn with_source(options: &MeshOptions, source: Source) -> Result<Job, Error> {
     if given.polymesh_format.is_some() && given.polymesh.is_none() {
         return Err(Error::input("--polymesh-format needs --polymesh CASE"));
     }
+    check_grading(&given)?;
     if given.snap && given.polymesh.is_none() {
         return Err(Error::input("--snap needs --polymesh CASE")
             .hint("cells of the mesh file stay cubes: its walls are in the table of cut links"));
@@ -343,9 +395,17 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
         intersections: given
             .check_intersections
             .then(|| mesh.with_extension("intersections.stl")),
-        polymesh: given.polymesh.clone().map(|case| {
-            let encoding = given.polymesh_format.unwrap_or(PolyMeshEncoding::Binary);
-            (case, encoding)
+        polymesh: given.polymesh.clone().map(|case| PolyMeshTarget {
+            case,
+            encoding: given.polymesh_format.unwrap_or(PolyMeshEncoding::Binary),
+            between: match given.grading {
+                Some(PolyMeshGrading::Block) => None,
+                Some(PolyMeshGrading::Cell) | None => {
+                    Some(given.cells_between_levels.unwrap_or(DEFAULT_BETWEEN))
+                }
+            },
+            types: given.patch.clone().unwrap_or_default(),
+            zones: given.zone.clone().unwrap_or_default(),
         }),
         snap: given.snap,
         mesh,
@@ -410,8 +470,8 @@ impl Job {
             ))
             .hint("give --output another extension, or use --no-picture"));
         }
-        if let Some((case, _)) = polymesh {
-            polymesh::check(case, *force)?;
+        if let Some(target) = polymesh {
+            polymesh::check(&target.case, *force)?;
         }
         let beside = picture.iter().chain(intersections);
         std::iter::once(mesh).chain(beside).try_for_each(|path| {
@@ -441,6 +501,7 @@ impl Job {
             Source::Shape(shape) => (None, Some(shape.to_string())),
             Source::Memory => (None, None),
         };
+        let target = self.targets.polymesh.as_ref();
         let shift = if translate.is_empty() {
             vec![0.0; D]
         } else {
@@ -465,7 +526,10 @@ impl Job {
             root: Some(Root::Cells(root_cells.to_vec())),
             levels: Some(self.base_levels),
             max_cells: self.max_cells,
-            wall_distance: Some(wall_distance),
+            // The cells of a `polyMesh` depend on whether one is given.
+            wall_distance: self
+                .wall_distance
+                .or(target.is_none().then_some(wall_distance)),
             fill: Some(self.fill),
             flow: Some(self.flow),
             seed: self.seed.clone().map(Numbers::Many),
@@ -486,12 +550,15 @@ impl Job {
                 Parts::InTurn(_) => None,
             },
             output: Some(self.targets.mesh.clone()),
-            polymesh: self.targets.polymesh.clone().map(|(case, _)| case),
-            polymesh_format: self
-                .targets
-                .polymesh
-                .as_ref()
-                .map(|&(_, encoding)| encoding),
+            polymesh: target.map(|target| target.case.clone()),
+            polymesh_format: target.map(|target| target.encoding),
+            grading: target.map(|target| match target.between {
+                Some(_) => PolyMeshGrading::Cell,
+                None => PolyMeshGrading::Block,
+            }),
+            cells_between_levels: target.and_then(|target| target.between),
+            patch: target.map(|target| target.types.clone()),
+            zone: target.map(|target| target.zones.clone()),
             snap: self.targets.snap,
             no_picture: self.targets.picture.is_none(),
         }

@@ -34,6 +34,10 @@ fn full() -> MeshOptions {
         output: Some("out".into()),
         polymesh: Some("case".into()),
         polymesh_format: Some(PolyMeshEncoding::Ascii),
+        grading: Some(PolyMeshGrading::Cell),
+        cells_between_levels: Some(2),
+        patch: Some(vec!["inlet=patch,group=ins".parse().expect("a rule")]),
+        zone: Some(vec!["rotor.stl".into()]),
         snap: true,
         no_picture: true,
     }

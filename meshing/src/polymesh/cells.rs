@@ -1,6 +1,7 @@
 //! The cells that are kept, their numbers, and what lies beyond each of their faces.
 
-use cutlink_amr::{CellRef, NONE, OUTSIDE, dims};
+use super::grading::{Grading, child_of};
+use cutlink_amr::{CellRef, Forest, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_voxelizer::Mesh;
 
 /// The share of a coarse link that reaches the centres of the finer cells beyond its face.
@@ -32,7 +33,7 @@ impl Side {
         dims::direction(self.step())
     }
 
-    fn opposite(self) -> Self {
+    pub(super) fn opposite(self) -> Self {
         Self(self.0 ^ 1)
     }
 }
@@ -61,47 +62,52 @@ pub(super) struct CellFace {
     pub(super) guessed: bool,
 }
 
-/// The fluid cells of a mesh in the order of their numbers: leaf blocks depth first, which keeps neighbours close to one
+/// What lies one step from a cell over one of its sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A face of the box that is not periodic.
+    Outside,
+    /// A cell of the same level.
+    Same(CellRef),
+    /// A coarser one.
+    Coarser(CellRef),
+    /// The place of a refined cell of the same level: its children.
+    Finer(CellRef),
+}
+
+/// The fluid cells of a mesh in the order of their numbers: blocks depth first, which keeps neighbours close to one
 /// another in memory, and in a block x fastest.
 #[derive(Debug)]
 pub(super) struct Cells<'a> {
     pub(super) mesh: &'a Mesh<3>,
-    /// Leaf blocks in order.
-    pub(super) leaves: Vec<u32>,
-    /// Place of each block in `leaves`, or [`NONE`].
+    pub(super) grading: Grading,
+    /// Leaf blocks, and refined ones with cells of their own, in order.
+    pub(super) blocks: Vec<u32>,
+    /// Place of each block in `blocks`, or [`NONE`].
     pub(super) slot: Vec<u32>,
-    /// Cells of each leaf that are kept, by slot.
+    /// Cells of each block that are kept, by slot.
     pub(super) kept: Vec<u64>,
-    /// Number of the first cell of each leaf, by slot.
+    /// Number of the first cell of each block, by slot.
     first: Vec<u32>,
     /// Number of cells.
     pub(super) count: u64,
 }
 
 impl<'a> Cells<'a> {
-    /// All fluid cells.
-    pub(super) fn new(mesh: &'a Mesh<3>) -> Self {
+    /// All fluid cells of a grading.
+    pub(super) fn new(mesh: &'a Mesh<3>, grading: Grading) -> Self {
         let forest = &mesh.forest;
-        let mut leaves = Vec::with_capacity(forest.blocks());
-        let mut path = Vec::new();
-        for root in 0..forest.roots() as u32 {
-            path.push(root);
-            while let Some(id) = path.pop() {
-                match forest.first_child[id as usize] {
-                    NONE => leaves.push(id),
-                    first => path.extend((0..8).rev().map(|child| first + child)),
-                }
-            }
-        }
+        let blocks = in_order(forest, &grading);
         let mut slot = vec![NONE; forest.capacity()];
-        for (at, &id) in leaves.iter().enumerate() {
+        for (at, &id) in blocks.iter().enumerate() {
             slot[id as usize] = at as u32;
         }
-        let fluid = |&id: &u32| !mesh.classes.solid[id as usize];
-        let kept = leaves.iter().map(fluid).collect();
+        let fluid = |&id: &u32| grading.used[id as usize] & !grading.solid[id as usize];
+        let kept = blocks.iter().map(fluid).collect();
         let mut cells = Self {
             mesh,
-            leaves,
+            grading,
+            blocks,
             slot,
             kept,
             first: Vec::new(),
@@ -152,9 +158,51 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// The patch that separates two fluid cells of a level.
-    pub(super) fn cut_in_level(&self, at: CellRef, side: Side) -> Option<u32> {
-        self.cut(at, side)
+    /// The patch that separates two fluid cells of a level: it cuts the link of either, one of which may be of a refined
+    /// block, which has none. A link that only clips an edge of the body separates nothing.
+    pub(super) fn cut_in_level(&self, at: CellRef, side: Side, other: CellRef) -> Option<u32> {
+        let back = || self.cut(other, side.opposite());
+        let patch = self.cut(at, side).or_else(back)?;
+        (!self.is_clipped(at, side, other)).then_some(patch)
+    }
+
+    /// Whether the surface cuts off no more than an edge or a corner of a body between two fluid cells: one of them touches a solid
+    /// cell, so the body goes on there, and three steps lead from one to the other around an edge of their face, so nothing
+    /// is sealed. A wall there would stick out into the flow; only the first row of a part thinner than a cell is taken with
+    /// it, if it ends within that row. Surfaces without a solid side are walls everywhere.
+    fn is_clipped(&self, at: CellRef, side: Side, other: CellRef) -> bool {
+        let ends = [at, other];
+        let of_leaves = ends.iter().all(|at| self.mesh.forest.is_leaf(at.block));
+        let touches = ends.into_iter().any(|at| self.touches_solid(at));
+        if self.mesh.fill.is_sheets() || !of_leaves || !touches {
+            return false;
+        }
+        let around = |step: &Side| {
+            if step.axis() == side.axis() {
+                return false;
+            }
+            let [near, far] = ends.map(|at| self.open_step(at, *step));
+            let beside = near.and_then(|near| self.open_step(near, side));
+            beside.is_some() && beside == far
+        };
+        Side::ALL.iter().any(around)
+    }
+
+    fn touches_solid(&self, at: CellRef) -> bool {
+        let is_solid = |direction| match self.mesh.forest.neighbor_cell(at, direction) {
+            NeighborCell::Same(n) => self.mesh.classes.solid[n.block as usize] >> n.cell & 1 == 1,
+            _ => false,
+        };
+        (0..27).any(is_solid)
+    }
+
+    /// The fluid cell of the level one step away, if no wall is between.
+    fn open_step(&self, at: CellRef, side: Side) -> Option<CellRef> {
+        let NeighborCell::Same(to) = self.mesh.forest.neighbor_cell(at, side.direction()) else {
+            return None;
+        };
+        let is_fluid = self.mesh.classes.solid[to.block as usize] >> to.cell & 1 == 0;
+        (is_fluid && self.cut(at, side).is_none()).then_some(to)
     }
 
     /// The patch of a wall beside a fluid cell, and whether it is a guess: where the surface crosses levels, no link of
@@ -175,9 +223,7 @@ impl<'a> Cells<'a> {
         let around = || {
             (0..27).find_map(
                 |direction| match self.mesh.forest.neighbor_cell(at, direction) {
-                    cutlink_amr::NeighborCell::Same(n) | cutlink_amr::NeighborCell::Coarser(n) => {
-                        of(n, true)
-                    }
+                    NeighborCell::Same(n) | NeighborCell::Coarser(n) => of(n, true),
                     _ => None,
                 },
             )
@@ -187,7 +233,26 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A leaf block and the blocks around it.
+/// Leaf blocks, and refined ones that use cells of their own, depth first.
+fn in_order(forest: &Forest<3>, grading: &Grading) -> Vec<u32> {
+    let mut blocks = Vec::with_capacity(forest.blocks());
+    let mut path = Vec::new();
+    for root in 0..forest.roots() as u32 {
+        path.push(root);
+        while let Some(id) = path.pop() {
+            let first = forest.first_child[id as usize];
+            if first == NONE || grading.used[id as usize] != 0 {
+                blocks.push(id);
+            }
+            if first != NONE {
+                path.extend((0..8).rev().map(|child| first + child));
+            }
+        }
+    }
+    blocks
+}
+
+/// A block and the blocks around it.
 #[derive(Debug)]
 pub(super) struct Block<'a, 'm> {
     pub(super) cells: &'a Cells<'m>,
@@ -200,20 +265,22 @@ pub(super) struct Block<'a, 'm> {
     around: [u32; 27],
     /// Directions that lead out of the box, a bit each.
     pub(super) outside: u32,
-    /// Directions of refined blocks, a bit each.
-    refined: u32,
+    /// Refined cells of the blocks around, itself in the middle.
+    refined: [u64; 27],
+    has_finer: bool,
 }
 
 impl<'a, 'm> Block<'a, 'm> {
     pub(super) fn new(cells: &'a Cells<'m>, slot: usize) -> Self {
-        let (id, forest) = (cells.leaves[slot], &cells.mesh.forest);
+        let (id, forest) = (cells.blocks[slot], &cells.mesh.forest);
         let mut around = [OUTSIDE; 27];
-        let (mut outside, mut refined) = (0, 0);
+        let (mut outside, mut refined) = (0, [0; 27]);
         for (direction, block) in forest.neighbors_of(id).enumerate() {
             around[direction] = block;
             outside |= u32::from(!forest.is_inside(id, direction)) << direction;
-            let is_refined = block < OUTSIDE && !forest.is_leaf(block);
-            refined |= u32::from(is_refined) << direction;
+            if block < OUTSIDE {
+                refined[direction] = cells.grading.refined[block as usize];
+            }
         }
         Self {
             cells,
@@ -225,6 +292,7 @@ impl<'a, 'm> Block<'a, 'm> {
             around,
             outside,
             refined,
+            has_finer: refined != [0; 27],
         }
     }
 
@@ -233,14 +301,15 @@ impl<'a, 'm> Block<'a, 'm> {
         self.around[direction]
     }
 
-    /// Whether there are finer cells around, so that points may hang.
+    /// Whether there are finer cells in the block or around it, so that points may hang.
     pub(super) fn has_finer(&self) -> bool {
-        self.refined != 0
+        self.has_finer
     }
 
     /// Whether the place at local cell coordinates -1..=4 is filled by finer cells.
     fn is_finer(&self, place: [i32; 3]) -> bool {
-        self.refined >> dims::direction(place.map(|c| c.div_euclid(4))) & 1 == 1
+        let (toward, within) = split(place);
+        self.refined[toward] >> within & 1 == 1
     }
 
     /// Hands over the faces of a cell that is kept, side by side.
@@ -255,9 +324,7 @@ impl<'a, 'm> Block<'a, 'm> {
             block: self.id,
             cell,
         };
-        let place = add(dims::unravel::<3>(cell as usize, 4), side.step());
-        let within = dims::ravel(place.map(|c| c & 3), 4) as u32;
-        let toward = dims::direction(place.map(|c| c.div_euclid(4)));
+        let (toward, within) = split(beside(cell, side));
         // Most faces: between two cells of a block without walls.
         if toward == dims::center(3) && !self.has_links && self.kept >> within & 1 == 1 {
             let before = self.kept & ((1 << within) - 1);
@@ -271,73 +338,69 @@ impl<'a, 'm> Block<'a, 'm> {
             });
         }
         let is_out = self.outside >> toward & 1 == 1;
-        let mut whole = |(beyond, baffle, guessed): (Beyond, bool, bool)| {
-            let beyond = if is_out && matches!(beyond, Beyond::Cell(_)) {
-                Beyond::Box
-            } else {
-                beyond
-            };
+        let mut one = |quarter, (beyond, baffle, guessed): (Beyond, bool, bool)| {
+            let is_box = is_out && matches!(beyond, Beyond::Cell(_));
             put(CellFace {
                 side,
-                quarter: None,
-                beyond,
+                quarter,
+                beyond: if is_box { Beyond::Box } else { beyond },
                 baffle,
                 guessed,
             });
         };
-        match self.around[toward] {
-            OUTSIDE => whole((Beyond::Box, false, false)),
-            NONE => {
-                let coarse = self.coarser(cell, side, toward);
-                whole(self.beyond(at, side, coarse, |cells| {
-                    cells.cut_between_levels(at, side, coarse)
-                }));
+        match self.next(cell, side) {
+            Next::Outside => one(None, (Beyond::Box, false, false)),
+            Next::Coarser(coarse) => {
+                let cut = |cells: &Cells<'_>| cells.cut_between_levels(at, side, coarse);
+                one(None, self.beyond(at, side, coarse, cut));
             }
-            block if self.refined >> toward & 1 == 0 => {
-                let other = CellRef {
-                    block,
-                    cell: within,
-                };
-                whole(self.beyond(at, side, other, |cells| match self.has_links {
-                    true => cells.cut_in_level(at, side),
-                    false => None,
-                }));
+            Next::Same(other) => {
+                let cut = |cells: &Cells<'_>| cells.cut_in_level(at, side, other);
+                one(None, self.beyond(at, side, other, cut));
             }
-            block => {
-                let children = self.cells.mesh.forest.first_child[block as usize];
+            Next::Finer(place) => {
+                let children = self.cells.mesh.forest.first_child[place.block as usize];
                 for quarter in 0..4 {
-                    let fine = finer(children, within, side, quarter);
+                    let fine = finer(children, place.cell, side, quarter);
                     let cut =
                         |cells: &Cells<'_>| cells.cut_between_levels(fine, side.opposite(), at);
-                    let (beyond, baffle, guessed) = self.beyond(at, side, fine, cut);
-                    let is_box = is_out && matches!(beyond, Beyond::Cell(_));
-                    let beyond = if is_box { Beyond::Box } else { beyond };
-                    put(CellFace {
-                        side,
-                        quarter: Some(quarter),
-                        beyond,
-                        baffle,
-                        guessed,
-                    });
+                    one(Some(quarter), self.beyond(at, side, fine, cut));
                 }
             }
         }
     }
 
-    /// The coarser cell beyond a side that leads to a place without a block.
-    pub(super) fn coarser(&self, cell: u32, side: Side, toward: usize) -> CellRef {
+    /// What lies beside a used cell of the block.
+    pub(super) fn next(&self, cell: u32, side: Side) -> Next {
+        let place = beside(cell, side);
+        let (toward, within) = split(place);
+        let bit = |mask: u64| mask >> within & 1 == 1;
         let forest = &self.cells.mesh.forest;
-        let block = forest.coarser_neighbor(self.id, toward);
-        // Its cells are two of this level wide; the box has a multiple of eight of them.
-        let place = add(
-            forest.cell_coord(CellRef {
-                block: self.id,
-                cell,
-            }),
-            side.step(),
-        );
-        let cell = dims::ravel(place.map(|c| c >> 1 & 3), 4) as u32;
-        CellRef { block, cell }
+        match self.around[toward] {
+            OUTSIDE => Next::Outside,
+            NONE => {
+                // Its cells are two of this level wide; the box has a multiple of eight of them.
+                let block = forest.coarser_neighbor(self.id, toward);
+                let own = forest.coord[self.id as usize];
+                let at: [i32; 3] = std::array::from_fn(|a| (4 * own[a] + place[a]) >> 1 & 3);
+                let cell = dims::ravel(at, 4) as u32;
+                Next::Coarser(CellRef { block, cell })
+            }
+            block => {
+                let cell = within as u32;
+                if bit(self.refined[toward]) {
+                    Next::Finer(CellRef { block, cell })
+                } else if bit(self.cells.grading.used[block as usize]) {
+                    Next::Same(CellRef { block, cell })
+                } else {
+                    let child = dims::unravel::<3>(child_of(forest, block), 2);
+                    let over = dims::above(child, dims::unravel::<3>(within, 4));
+                    let cell = dims::ravel(over, 4) as u32;
+                    let block = forest.parent[block as usize];
+                    Next::Coarser(CellRef { block, cell })
+                }
+            }
+        }
     }
 
     /// What lies beyond a face, whether it is a baffle, and whether its patch is a guess.
@@ -398,7 +461,7 @@ impl<'a, 'm> Block<'a, 'm> {
             };
             let from = corner([cu, cv]);
             put.push(from);
-            if face.quarter.is_some() || self.refined == 0 {
+            if face.quarter.is_some() || !self.has_finer {
                 continue;
             }
             let mut beside = at;
@@ -409,6 +472,17 @@ impl<'a, 'm> Block<'a, 'm> {
             }
         }
     }
+}
+
+/// Local coordinates of the place beside a cell.
+fn beside(cell: u32, side: Side) -> [i32; 3] {
+    add(dims::unravel::<3>(cell as usize, 4), side.step())
+}
+
+/// The block that a place at local cell coordinates -1..=4 is in, by its direction, and the cell there.
+fn split(place: [i32; 3]) -> (usize, usize) {
+    let toward = dims::direction(place.map(|c| c.div_euclid(4)));
+    (toward, dims::ravel(place.map(|c| c & 3), 4))
 }
 
 fn add(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {

@@ -1,8 +1,9 @@
 //! A `polyMesh` folder in a case: complete or absent, like every output.
 
+use super::PolyZones;
 use cutlink_common::{Error, output};
-use cutlink_hex::polymesh::MESH_FILES;
-use cutlink_hex::{PolyMesh, PolyMeshFormat};
+use cutlink_hex::polymesh::{MESH_FILES, write_zones};
+use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -68,7 +69,7 @@ fn is_of_mesh(name: &str) -> bool {
     MESH_FILES.contains(&name)
 }
 
-/// Writes a mesh as `constant/polyMesh` of a case, which is created where it does not exist. Of `system`, the case gets
+/// Writes a mesh and its zones as `constant/polyMesh` of a case, which is created where it does not exist. Of `system`, the case gets
 /// the dictionaries that it lacks, so that `checkMesh` runs; those that are there stay as they are. Returns the bytes of
 /// the mesh.
 ///
@@ -76,6 +77,7 @@ fn is_of_mesh(name: &str) -> bool {
 /// As [`check`]; I/O errors, after which an earlier mesh is still there.
 pub fn write(
     mesh: &PolyMesh,
+    zones: &PolyZones,
     case: &Path,
     format: PolyMeshFormat,
     force: bool,
@@ -84,8 +86,16 @@ pub fn write(
     let create = |folder: &Path| fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e));
     create(&case.join("constant"))?;
     let bytes = output::write_folder(&target, force, &is_of_mesh, |folder| {
-        mesh.write(folder, format)
-            .map_err(|error| output::failed(&target, &error))
+        let write = || -> Result<u64, MeshFileError> {
+            let mut bytes = mesh.write(folder, format)?;
+            for (name, zones) in [("cellZones", &zones.cells), ("faceZones", &zones.faces)] {
+                if !zones.is_empty() {
+                    bytes += write_zones(folder, name, zones)?;
+                }
+            }
+            Ok(bytes)
+        };
+        write().map_err(|error| output::failed(&target, &error))
     })?;
     complete(case)?;
     Ok(bytes)

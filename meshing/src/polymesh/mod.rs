@@ -2,46 +2,60 @@
 //!
 //! | of the mesh | in the `polyMesh` |
 //! |---|---|
-//! | fluid leaf cell | a cell; solid cells are left out |
+//! | fluid cell of a leaf block, or one that stands for the 8 below it | a cell; solid cells are left out |
 //! | side beside finer cells | four faces; their points are points of the faces around them too, so that cells are closed |
 //! | face whose link the surface cuts | a wall, of the patch that is cut |
 //! | the same between two fluid cells (a part thinner than a cell) | a baffle: a wall on either side, with the same points |
 //! | face of the box | patch `xMin`, `xMax`, …; of a periodic axis two `cyclic` patches |
 //! | fluid that no face connects to the rest | left out where it is a pocket; see [`Castellated`] |
 //!
-//! Cells are numbered by leaf block, depth first, then x fastest; faces in upper-triangular order. Order and bits do not
+//! [`castellate`] takes the cells of leaf blocks; [`castellate_by_cell`] chooses cells one by one, and fewer.
+//!
+//! Cells are numbered by block, depth first, then x fastest; faces in upper-triangular order. Order and bits do not
 //! depend on the number of threads. Cost: two passes over the cells.
 
+mod arrays;
 mod cells;
 mod folder;
+mod grading;
+mod patch_type;
 mod pockets;
 mod points;
 mod report;
 mod target;
+mod wanted;
 mod writer;
+mod zones;
 
 pub use folder::{check, write};
 pub(crate) use folder::{check_case, complete};
-pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport};
+pub use grading::MOST_BETWEEN;
+pub use patch_type::{PatchType, check as check_types};
+pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport, PolyZoneReport};
+pub use zones::{PolyZones, ZoneSurface};
 
+use arrays::{allocate, put_boundary, put_internal, put_points};
 use cells::{Beyond, Block, CellFace, Cells};
-use cutlink_common::{Error, ErrorKind};
-use cutlink_device::{Backend, DeviceError, Host, memory};
+use cutlink_common::Error;
+use cutlink_device::{Backend, DeviceError, Host};
 use cutlink_hex::polymesh::word;
-use cutlink_hex::{PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch, QualityLimits, SnapCounts};
+use cutlink_hex::{PolyMesh, PolyMeshFormat, PolyPatch, QualityLimits, SnapCounts};
 use cutlink_mesher::Surface;
-use cutlink_voxelizer::Mesh;
+use cutlink_mesher::snap::Snapped;
+use cutlink_voxelizer::{EmbedParams, Mesh};
+use grading::Grading;
+use patch_type::Kind;
 use points::{Points, Used};
 use rayon::prelude::*;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::path::Path;
 use target::SnapSurface;
-use writer::Writer;
+use wanted::Wanted;
 
 /// Names of the patches of the box's faces.
 pub const BOX_PATCHES: [&str; 6] = ["xMin", "xMax", "yMin", "yMax", "zMin", "zMax"];
-/// Leaves that a thread handles at a time.
+/// Blocks that a thread handles at a time.
 const CHUNK: usize = 64;
 
 /// A castellated mesh, and what one should know about it.
@@ -58,6 +72,8 @@ pub struct Castellated {
     /// Cells without a neighbour along some axis, in slots and pits one cell wide. `checkMesh -allGeometry` reports them
     /// as cells with small determinant.
     pub underdetermined: u64,
+    /// Cells that are coarser than a rule wants, since the blocks of the mesh end there.
+    pub coarser_than_wanted: u64,
     /// Regions of the mesh that no face connects. A solver for incompressible flow needs a reference pressure in each.
     pub regions: u64,
     /// Pockets that were left out: regions with less than a thousandth of the fluid that touch no face of the box.
@@ -72,6 +88,8 @@ pub struct Castellated {
     pub sources: Vec<Option<usize>>,
     /// What [`snap`](Self::snap) did.
     pub snapped: Option<SnapCounts>,
+    /// Zones of its cells and faces.
+    pub zones: PolyZones,
 }
 
 /// A boundary face, before points are numbered.
@@ -87,14 +105,14 @@ struct Rim {
     id: u32,
 }
 
-/// What one leaf adds.
+/// What one block adds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     faces: u32,
     corners: u32,
 }
 
-/// What the first pass finds in some leaves.
+/// What the first pass finds in some blocks.
 #[derive(Debug, Default)]
 struct Part {
     sizes: Vec<Size>,
@@ -104,17 +122,60 @@ struct Part {
     underdetermined: u64,
 }
 
-/// The polyhedral mesh of the fluid of a mesh.
+/// The polyhedral mesh of the fluid of a mesh, of the cells of its leaf blocks. Patches have the types of the rules; without
+/// one, those of the surface are walls, and faces of the box of type `patch`.
 ///
 /// # Errors
 /// A mesh without fluid, or one that does not fit into memory or 32-bit ids.
-pub fn castellate(mesh: &Mesh<3>) -> Result<Castellated, Error> {
-    let leaves = mesh.forest.leaves().count() as u64;
-    reserve(
-        "the numbering of a polyMesh",
-        leaves * (points::BYTES_PER_LEAF + 96),
-    )?;
-    let mut cells = Cells::new(mesh);
+pub fn castellate(mesh: &Mesh<3>, labels: &PolyLabels<'_>) -> Result<Castellated, Error> {
+    reserve_blocks(mesh)?;
+    of_grading(mesh, Grading::of_blocks(mesh)?, labels)
+}
+
+/// How cells are chosen one by one.
+#[derive(Debug, Clone, Copy)]
+pub struct CellGrading<'a> {
+    /// Cells of a level between finer and coarser ones, counted over faces: 1 to [`MOST_BETWEEN`].
+    pub between: u32,
+    /// The surface, snapped to the lattice of the mesh.
+    pub surface: &'a Snapped<3>,
+    /// Levels at walls and in regions. Distances are those of cell centres from walls, the same for all levels of a rule;
+    /// cells with a cut link are of the level of their block even where they are 0.
+    pub params: &'a EmbedParams,
+}
+
+/// The same with fewer cells: of the blocks' cells, refined ones' included, those that a rule chooses.
+///
+/// # Errors
+/// As [`castellate`]; a number of cells between levels that blocks have no room for.
+pub fn castellate_by_cell(
+    mesh: &Mesh<3>,
+    rule: &CellGrading<'_>,
+    labels: &PolyLabels<'_>,
+) -> Result<Castellated, Error> {
+    if !(1..=MOST_BETWEEN).contains(&rule.between) {
+        return Err(Error::input(format!(
+            "{} cells between levels: it must be 1 to {MOST_BETWEEN}",
+            rule.between
+        )));
+    }
+    reserve_blocks(mesh)?;
+    let wanted = Wanted::new(rule.surface, &mesh.frame, rule.params)?;
+    of_grading(mesh, Grading::by_cell(mesh, rule.between, &wanted)?, labels)
+}
+
+fn reserve_blocks(mesh: &Mesh<3>) -> Result<(), Error> {
+    let each = points::BYTES_PER_BLOCK + grading::BYTES_PER_BLOCK + 96;
+    let blocks = mesh.forest.capacity() as u64;
+    reserve("the numbering of a polyMesh", blocks * each)
+}
+
+fn of_grading(
+    mesh: &Mesh<3>,
+    grading: Grading,
+    labels: &PolyLabels<'_>,
+) -> Result<Castellated, Error> {
+    let mut cells = Cells::new(mesh, grading);
     let regions = pockets::drop_pockets(&mut cells)?;
     if cells.count == 0 {
         return Err(
@@ -122,10 +183,10 @@ pub fn castellate(mesh: &Mesh<3>) -> Result<Castellated, Error> {
                 .hint("choose the side of the fluid with --flow, or a box that holds some"),
         );
     }
-    let mut points = Points::new(cells.leaves.len());
+    let mut points = Points::new(cells.blocks.len());
     let parts = survey(&cells, &points);
     let total = points.number();
-    let mut sizes = Vec::with_capacity(cells.leaves.len());
+    let mut sizes = Vec::with_capacity(cells.blocks.len());
     let mut rims = Vec::new();
     let (mut baffles, mut guessed, mut underdetermined) = (0, 0, 0);
     for part in parts {
@@ -141,6 +202,7 @@ pub fn castellate(mesh: &Mesh<3>) -> Result<Castellated, Error> {
         baffles: baffles / 2,
         guessed,
         underdetermined,
+        coarser_than_wanted: cells.grading.coarser_than_wanted,
         regions: regions.kept,
         pockets: regions.dropped,
         pocket_cells: regions.dropped_cells,
@@ -148,11 +210,13 @@ pub fn castellate(mesh: &Mesh<3>) -> Result<Castellated, Error> {
         without_faces: Vec::new(),
         sources: Vec::new(),
         snapped: None,
+        zones: PolyZones::default(),
     };
-    put_patches(&mut made, mesh, &rims);
+    put_patches(&mut made, mesh, labels.types, &rims);
     put_internal(&mut made.mesh, &cells, &points, &sizes);
     put_boundary(&mut made.mesh, &cells, &points, &rims);
     put_points(&mut made.mesh, &cells, &points);
+    made.zones = zones::find(&cells, &made.mesh, labels.zones)?;
     Ok(made)
 }
 
@@ -181,25 +245,51 @@ impl Castellated {
     }
 }
 
-/// Castellates a mesh and writes it into a case: [`castellate`], [`Castellated::snap`] if there is a surface, then
-/// [`write()`]. Returns the mesh and the bytes written.
+/// What the parts of a `polyMesh` are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PolyLabels<'a> {
+    /// Types and groups of patches; see [`check_types`].
+    pub types: &'a [PatchType],
+    /// Surfaces of zones.
+    pub zones: &'a [ZoneSurface],
+}
+
+/// What to make of a mesh, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct PolyMeshExport<'a> {
+    /// How cells are chosen one by one; without it they are those of the leaf blocks.
+    pub cells: Option<CellGrading<'a>>,
+    /// Types of patches, and zones.
+    pub labels: PolyLabels<'a>,
+    /// The surface that walls move onto, as placed.
+    pub snap_to: Option<&'a Surface<3>>,
+    /// The case.
+    pub case: &'a Path,
+    /// The format of its mesh.
+    pub format: PolyMeshFormat,
+    /// Whether an earlier mesh is replaced.
+    pub force: bool,
+}
+
+/// Castellates a mesh and writes it into a case: [`castellate`] or [`castellate_by_cell`], [`Castellated::snap`] if there
+/// is a surface, then [`write()`]. Returns the mesh and the bytes written.
 ///
 /// # Errors
 /// As these; a 2D mesh.
 pub fn export<const D: usize>(
     mesh: &Mesh<D>,
-    surface: Option<&Surface<3>>,
-    case: &Path,
-    format: PolyMeshFormat,
-    force: bool,
+    of: &PolyMeshExport<'_>,
 ) -> Result<(Castellated, u64), Error> {
     let mesh: &dyn Any = mesh;
     let mesh: &Mesh<3> = mesh.downcast_ref().ok_or_else(planar)?;
-    let mut made = castellate(mesh)?;
-    if let Some(surface) = surface {
+    let mut made = match &of.cells {
+        Some(rule) => castellate_by_cell(mesh, rule, &of.labels)?,
+        None => castellate(mesh, &of.labels)?,
+    };
+    if let Some(surface) = of.snap_to {
         made.snap(surface, mesh.frame.dx_at(mesh.forest.finest()))?;
     }
-    let bytes = write(&made.mesh, case, format, force)?;
+    let bytes = write(&made.mesh, &made.zones, of.case, of.format, of.force)?;
     Ok((made, bytes))
 }
 
@@ -216,7 +306,7 @@ fn no_memory(error: DeviceError) -> Error {
     Error::from(error).hint("use fewer levels or a coarser root grid")
 }
 
-/// Sizes of all leaves, boundary faces, and marks of the points in use.
+/// Sizes of all blocks, boundary faces, and marks of the points in use.
 fn survey(cells: &Cells<'_>, points: &Points) -> Vec<Part> {
     let survey = |slots: std::ops::Range<usize>| {
         let mut part = Part::default();
@@ -267,7 +357,7 @@ fn survey(cells: &Cells<'_>, points: &Points) -> Vec<Part> {
         }
         part
     };
-    let slots = cells.leaves.len();
+    let slots = cells.blocks.len();
     (0..slots.div_ceil(CHUNK))
         .into_par_iter()
         .map(|chunk| survey(chunk * CHUNK..slots.min((chunk + 1) * CHUNK)))
@@ -334,81 +424,30 @@ fn box_patch(mesh: &Mesh<3>, side: usize) -> u32 {
     (mesh.patches.len() + side) as u32
 }
 
-/// The mesh with arrays of the right lengths.
-fn allocate(
-    cells: &Cells<'_>,
-    sizes: &[Size],
-    rims: &[Rim],
-    points: u64,
-) -> Result<PolyMesh, Error> {
-    let internal: u64 = sizes.iter().map(|s| u64::from(s.faces)).sum();
-    let corners: u64 = sizes.iter().map(|s| u64::from(s.corners)).sum();
-    let corners = corners + rims.iter().map(|r| u64::from(r.corners)).sum::<u64>();
-    let faces = internal + rims.len() as u64;
-    if points.max(corners).max(cells.count) > u64::from(u32::MAX) {
-        return Err(Error::new(
-            ErrorKind::Memory,
-            format!(
-                "a polyMesh of {} cells has more than 2^32 face corners",
-                cells.count
-            ),
-        )
-        .hint("use fewer levels or a coarser root grid"));
-    }
-    let bytes = 25 * points + cells.count + 4 * (corners + faces + 1 + faces + internal);
-    reserve("a polyMesh", bytes)?;
-    Ok(PolyMesh {
-        points: filled("points", points, [0.0; 3])?,
-        face_start: filled("faces", faces + 1, 0)?,
-        face_points: filled("face corners", corners, 0)?,
-        owner: filled("face owners", faces, 0)?,
-        neighbour: filled("face neighbours", internal, 0)?,
-        patches: Vec::new(),
-        cells: cells.count as usize,
-        levels: Some(PolyLevels {
-            cell: filled("cell levels", cells.count, 0)?,
-            point: filled("point levels", points, 0)?,
-            edge: cells.mesh.frame.dx,
-        }),
-    })
-}
-
-fn filled<T: cutlink_device::Item>(
-    what: &'static str,
-    len: u64,
-    value: T,
-) -> Result<Vec<T>, Error> {
-    let mut buf = memory::with_capacity(what, len as usize)?;
-    buf.resize(len as usize, value);
-    Ok(buf)
-}
-
 /// Patches with faces, in the order of the surface's, then of the box's.
-fn put_patches(made: &mut Castellated, mesh: &Mesh<3>, rims: &[Rim]) {
+fn put_patches(made: &mut Castellated, mesh: &Mesh<3>, types: &[PatchType], rims: &[Rim]) {
     let walls = mesh.patches.len();
     let mut names = BTreeSet::from(BOX_PATCHES.map(str::to_owned));
     let mut start = made.mesh.internal_faces();
     for patch in 0..walls + 6 {
         let at = |patch: usize| rims.partition_point(|rim| (rim.patch as usize) < patch);
         let faces = at(patch + 1) - at(patch);
-        let (name, kind, entries) = match patch.checked_sub(walls) {
+        let (name, (kind, entries)) = match patch.checked_sub(walls) {
             None => {
-                let name = free_word(&mesh.patches[patch], &mut names);
-                if name != mesh.patches[patch] {
-                    made.renamed
-                        .push((mesh.patches[patch].clone(), name.clone()));
+                let given = &mesh.patches[patch];
+                let name = free_word(given, &mut names);
+                if name != *given {
+                    made.renamed.push((given.clone(), name.clone()));
                 }
-                (
-                    name,
-                    "wall",
-                    vec![("inGroups".to_owned(), "1(wall)".to_owned())],
-                )
+                (name, patch_type::of(types, given, Kind::Wall))
             }
             Some(side) if mesh.forest.periodic[side / 2] => {
-                let entries = cyclic(mesh, side);
-                (BOX_PATCHES[side].to_owned(), "cyclic", entries)
+                (BOX_PATCHES[side].to_owned(), ("cyclic", cyclic(mesh, side)))
             }
-            Some(side) => (BOX_PATCHES[side].to_owned(), "patch", Vec::new()),
+            Some(side) => {
+                let name = BOX_PATCHES[side];
+                (name.to_owned(), patch_type::of(types, name, Kind::Patch))
+            }
         };
         if faces == 0 {
             made.without_faces.extend((patch < walls).then_some(name));
@@ -457,149 +496,7 @@ fn free_word(name: &str, names: &mut BTreeSet<String>) -> String {
     free.unwrap_or(word)
 }
 
-/// Splits an array into the parts of chunks of leaves.
-fn split<T>(mut all: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut parts = Vec::new();
-    for len in lengths {
-        let (part, rest) = all.split_at_mut(len);
-        parts.push(part);
-        all = rest;
-    }
-    parts
-}
-
-fn put_internal(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points, sizes: &[Size]) {
-    let internal = mesh.internal_faces();
-    let faces = || {
-        sizes
-            .chunks(CHUNK)
-            .map(|c| c.iter().map(|s| s.faces as usize).sum::<usize>())
-    };
-    let corners = || {
-        sizes
-            .chunks(CHUNK)
-            .map(|c| c.iter().map(|s| s.corners as usize).sum::<usize>())
-    };
-    let starts: Vec<usize> = corners()
-        .scan(0, |sum, n| Some(std::mem::replace(sum, *sum + n)))
-        .collect();
-    let levels = mesh
-        .levels
-        .as_mut()
-        .map_or(&mut [][..], |levels| &mut levels.cell[..]);
-    let kept = cells.kept.chunks(CHUNK);
-    let kept = kept.map(|c| c.iter().map(|k| k.count_ones() as usize).sum());
-    let chunks: Vec<_> = split(&mut mesh.face_start[..internal], faces())
-        .into_iter()
-        .zip(split(&mut mesh.owner[..internal], faces()))
-        .zip(split(&mut mesh.neighbour, faces()))
-        .zip(split(&mut mesh.face_points, corners()))
-        .zip(split(levels, kept))
-        .zip(starts)
-        .enumerate()
-        .collect();
-    chunks.into_par_iter().for_each(
-        |(chunk, (((((starts, owner), neighbour), ids), levels), first))| {
-            let slots = chunk * CHUNK..cells.leaves.len().min((chunk + 1) * CHUNK);
-            let mut writer = Writer::new(points);
-            let (mut face_at, mut id_at, mut cell_at) = (0, 0, 0);
-            let mut found: Vec<(u32, CellFace)> = Vec::with_capacity(24);
-            for slot in slots {
-                let block = Block::new(cells, slot);
-                let first_cell = first_of(cells, &block);
-                writer.begin_block();
-                each_cell(block.kept, |cell, rank| {
-                    let id = first_cell + rank;
-                    levels[cell_at] = block.level as u8;
-                    cell_at += 1;
-                    found.clear();
-                    block.faces(cell, |face| {
-                        if let Beyond::Cell(other) = face.beyond
-                            && other > id
-                        {
-                            found.push((other, face));
-                        }
-                    });
-                    found.sort_unstable_by_key(|f| f.0);
-                    for &(other, face) in &found {
-                        starts[face_at] = (first + id_at) as u32;
-                        (owner[face_at], neighbour[face_at]) = (id, other);
-                        face_at += 1;
-                        id_at += writer.put(&block, cell, face, &mut ids[id_at..]);
-                    }
-                });
-            }
-        },
-    );
-}
-
-fn put_boundary(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points, rims: &[Rim]) {
-    let internal = mesh.internal_faces();
-    let corners: usize = rims.iter().map(|r| usize::from(r.corners)).sum();
-    let mut start = mesh.face_points.len() - corners;
-    for (face, rim) in rims.iter().enumerate() {
-        mesh.face_start[internal + face] = start as u32;
-        mesh.owner[internal + face] = rim.id;
-        start += usize::from(rim.corners);
-    }
-    mesh.face_start[internal + rims.len()] = start as u32;
-    let first = start - corners;
-    let lengths = rims
-        .chunks(CHUNK)
-        .map(|c| c.iter().map(|r| usize::from(r.corners)).sum());
-    let parts = split(&mut mesh.face_points[first..], lengths);
-    rims.par_chunks(CHUNK).zip(parts).for_each(|(rims, ids)| {
-        let (mut at, mut outline) = (0, Vec::with_capacity(8));
-        for rim in rims {
-            let block = Block::new(cells, rim.slot as usize);
-            block.outline(rim.cell.into(), rim.face, &mut outline);
-            for &p in &outline {
-                ids[at] = points.id(&block, p);
-                at += 1;
-            }
-        }
-    });
-}
-
-fn put_points(mesh: &mut PolyMesh, cells: &Cells<'_>, points: &Points) {
-    let (slots, all) = (cells.leaves.len(), mesh.points.len());
-    let range = |chunk: usize| chunk * CHUNK..slots.min((chunk + 1) * CHUNK);
-    let lengths = || (0..slots.div_ceil(CHUNK)).map(|chunk| points.count(range(chunk), all));
-    let forest = &cells.mesh.forest;
-    let finest = forest.finest() as u32;
-    // Half cells of the finest level: powers of two of the spacing, so that points have the same bits on all levels.
-    let half = cells.mesh.frame.dx_at(finest as usize + 1);
-    let levels = mesh
-        .levels
-        .as_mut()
-        .map_or(&mut [][..], |levels| &mut levels.point[..]);
-    let chunks: Vec<_> = split(&mut mesh.points, lengths())
-        .into_iter()
-        .zip(split(levels, lengths()))
-        .enumerate()
-        .collect();
-    chunks
-        .into_par_iter()
-        .for_each(|(chunk, (places, levels))| {
-            let mut to = 0;
-            for slot in range(chunk) {
-                let id = cells.leaves[slot] as usize;
-                let up = finest - u32::from(forest.level[id]);
-                points.of(slot, |at| {
-                    let fine: [u32; 3] = std::array::from_fn(|a| {
-                        (8 * forest.coord[id][a] as u32 + u32::from(at[a])) << up
-                    });
-                    places[to] = std::array::from_fn(|a| {
-                        cells.mesh.frame.origin[a] + half * f64::from(fine[a])
-                    });
-                    // The spacing of level l is 2^(finest + 1 - l) halves.
-                    let zeros = fine.map(u32::trailing_zeros).into_iter().min().unwrap_or(0);
-                    levels[to] = (finest + 1).saturating_sub(zeros) as u8;
-                    to += 1;
-                });
-            }
-        });
-}
-
+#[cfg(test)]
+mod grading_tests;
 #[cfg(test)]
 mod tests;

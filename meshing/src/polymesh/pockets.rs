@@ -1,8 +1,8 @@
 //! Fluid that no face connects to the rest: pockets behind the surface's wrinkles, of a few cells each. A pressure
 //! equation is singular there, so they are dropped.
 
-use super::cells::{Block, Cells, Side};
-use cutlink_amr::{CellRef, NONE, OUTSIDE, dims};
+use super::cells::{Block, Cells, Next, Side};
+use cutlink_amr::{CellRef, NONE, dims};
 use cutlink_common::Error;
 use cutlink_device::UnionFind;
 use std::collections::BTreeMap;
@@ -21,13 +21,14 @@ pub(super) struct Regions {
     pub(super) dropped_cells: u64,
 }
 
-/// The parts of a leaf: connected cells. Parts are nodes of a graph.
+/// The parts of a block: connected cells of its level. Parts are nodes of a graph.
 struct Parts {
     /// First node of each slot.
     first: Vec<u32>,
     /// Nodes.
     count: u32,
-    /// Position in `labels` of each leaf with walls or solid cells; others are one part, and [`NONE`].
+    /// Position in `labels` of each block that does not keep all of its cells, or has walls; others are one part, and
+    /// [`NONE`].
     mixed: Vec<u32>,
     /// Part of each cell.
     labels: Vec<[u8; 64]>,
@@ -35,14 +36,14 @@ struct Parts {
 
 impl Parts {
     fn of(cells: &Cells<'_>) -> Self {
-        let (first, mixed) = (Vec::new(), vec![NONE; cells.leaves.len()]);
+        let (first, mixed) = (Vec::new(), vec![NONE; cells.blocks.len()]);
         let mut parts = Self {
             first,
             count: 0,
             mixed,
             labels: Vec::new(),
         };
-        for (slot, &id) in cells.leaves.iter().enumerate() {
+        for (slot, &id) in cells.blocks.iter().enumerate() {
             parts.first.push(parts.count);
             let kept = cells.kept[slot];
             if kept == u64::MAX && cells.mesh.classes.boundary[id as usize] == 0 {
@@ -70,7 +71,7 @@ impl Parts {
     }
 }
 
-/// The parts of one leaf: the part of each cell, and how many there are.
+/// The parts of one block: the part of each cell, and how many there are.
 fn flood(cells: &Cells<'_>, block: u32, kept: u64) -> ([u8; 64], u32) {
     let (mut labels, mut count, mut rest) = ([0; 64], 0, kept);
     let mut stack = Vec::new();
@@ -87,9 +88,8 @@ fn flood(cells: &Cells<'_>, block: u32, kept: u64) -> ([u8; 64], u32) {
                     continue;
                 }
                 let next = dims::ravel(to, 4) as u32;
-                if rest >> next & 1 == 1
-                    && cells.cut_in_level(CellRef { block, cell }, side).is_none()
-                {
+                let [at, other] = [cell, next].map(|cell| CellRef { block, cell });
+                if rest >> next & 1 == 1 && cells.cut_in_level(at, side, other).is_none() {
                     rest &= !(1 << next);
                     stack.push(next);
                 }
@@ -101,18 +101,21 @@ fn flood(cells: &Cells<'_>, block: u32, kept: u64) -> ([u8; 64], u32) {
 }
 
 /// The 16 cells of a block at one of its sides.
-fn cells_at(side: Side) -> impl Iterator<Item = u32> {
+fn cells_at(side: Side) -> u64 {
     let end = if side.is_upper() { 3 } else { 0 };
-    (0..64).filter(move |&cell| dims::unravel::<3>(cell as usize, 4)[side.axis()] == end)
+    let is_there = |&cell: &usize| dims::unravel::<3>(cell, 4)[side.axis()] == end;
+    (0..64)
+        .filter(is_there)
+        .fold(0, |mask, cell| mask | 1 << cell)
 }
 
-/// Drops the pockets from the cells that are kept, and numbers the cells anew. Cost: one pass over the leaves, in
-/// sequence; leaves without walls and solid cells count as one cell.
+/// Drops the pockets from the cells that are kept, and numbers the cells anew. Cost: one pass over the blocks, in
+/// sequence; blocks without walls that keep all their cells count as one cell.
 pub(super) fn drop_pockets(cells: &mut Cells<'_>) -> Result<Regions, Error> {
     let parts = Parts::of(cells);
     let mut sets = UnionFind::try_new("regions", parts.count as usize)?;
     let mut at_box = vec![false; parts.count as usize];
-    for slot in 0..cells.leaves.len() {
+    for slot in 0..cells.blocks.len() {
         if cells.kept[slot] != 0 {
             join_around(
                 &Block::new(cells, slot),
@@ -125,7 +128,7 @@ pub(super) fn drop_pockets(cells: &mut Cells<'_>) -> Result<Regions, Error> {
     }
     // Volume in root cells, cells, whether it touches the box; by root of the set.
     let mut regions: BTreeMap<u32, (f64, u64, bool)> = BTreeMap::new();
-    for (slot, &id) in cells.leaves.iter().enumerate() {
+    for (slot, &id) in cells.blocks.iter().enumerate() {
         let volume = 0.125f64.powi(i32::from(cells.mesh.forest.level[id as usize]));
         let mut count = |node: u32, n: u32| {
             let region = regions.entry(sets.root(node)).or_default();
@@ -159,7 +162,7 @@ pub(super) fn drop_pockets(cells: &mut Cells<'_>) -> Result<Regions, Error> {
         }
     }
     if found.dropped > 0 {
-        for slot in 0..cells.leaves.len() {
+        for slot in 0..cells.blocks.len() {
             let mut stays = |cell: &u32| {
                 let root = sets.root(parts.node(slot as u32, *cell));
                 !regions.get(&root).is_some_and(is_pocket)
@@ -177,7 +180,7 @@ pub(super) fn drop_pockets(cells: &mut Cells<'_>) -> Result<Regions, Error> {
     Ok(found)
 }
 
-/// Joins the parts of a leaf with those of the leaves beside it, of the same level or coarser.
+/// Joins the parts of a block with those beside it in other blocks, of the same level or coarser.
 fn join_around(
     block: &Block<'_, '_>,
     slot: u32,
@@ -187,41 +190,31 @@ fn join_around(
 ) {
     let cells = block.cells;
     for side in Side::ALL {
-        let toward = side.direction();
-        let other = block.around(toward);
-        let kept = cells_at(side).filter(|cell| block.kept >> cell & 1 == 1);
-        if other == OUTSIDE {
-            kept.for_each(|cell| at_box[parts.node(slot, cell) as usize] = true);
-            continue;
-        }
-        let coarse = other == NONE;
-        if !coarse && (!side.is_upper() || !cells.mesh.forest.is_leaf(other)) {
-            continue;
-        }
-        for cell in kept {
+        let end = cells_at(side);
+        let ahead = match parts.is_plain(slot) {
+            true => end,
+            false => block.kept,
+        };
+        for cell in ones(block.kept & ahead) {
             let at = CellRef {
                 block: block.id,
                 cell,
             };
-            let to = match coarse {
-                true => block.coarser(cell, side, toward),
-                false => {
-                    let mut place = dims::unravel::<3>(cell as usize, 4);
-                    place[side.axis()] = 0;
-                    CellRef {
-                        block: other,
-                        cell: dims::ravel(place, 4) as u32,
-                    }
+            let (to, cut) = match block.next(cell, side) {
+                Next::Outside => {
+                    at_box[parts.node(slot, cell) as usize] = true;
+                    continue;
                 }
+                Next::Coarser(to) => (to, cells.cut_between_levels(at, side, to)),
+                Next::Same(to) if end >> cell & 1 == 1 && side.is_upper() => {
+                    (to, cells.cut_in_level(at, side, to))
+                }
+                Next::Same(_) | Next::Finer(_) => continue,
             };
             let there = cells.slot[to.block as usize];
-            if cells.kept[there as usize] >> to.cell & 1 == 0 {
+            if there == NONE || cells.kept[there as usize] >> to.cell & 1 == 0 {
                 continue;
             }
-            let cut = match coarse {
-                true => cells.cut_between_levels(at, side, to),
-                false => cells.cut_in_level(at, side),
-            };
             if cut.is_none() {
                 sets.join(parts.node(slot, cell), parts.node(there, to.cell));
             }

@@ -1,8 +1,8 @@
 //! Numbers of points without sorting or hashing.
 //!
-//! A point has a home: the leaf that holds it, lower faces included, upper ones only at the end of the box. Points of a
-//! leaf lie on its lattice of half cells, 9^3 places; those at odd places are corners of finer cells. A bit mask a leaf
-//! says which are used. Points are numbered by leaf, then z, y, x.
+//! A point has a home: the leaf block that holds it, lower faces included, upper ones only at the end of the box. Points of
+//! a block lie on its lattice of half cells, 9^3 places; those at odd places are corners of finer cells. A bit mask a block
+//! says which are used; that of a refined block is empty. Points are numbered by block, then z, y, x.
 
 use super::cells::{Block, Cells};
 use cutlink_amr::{NONE, OUTSIDE, dims};
@@ -13,8 +13,8 @@ pub(super) const SIDE: usize = 9;
 /// Words of a mask of SIDE^3 bits.
 const WORDS: usize = (SIDE * SIDE * SIDE).div_ceil(64);
 
-/// Bytes for each leaf.
-pub(super) const BYTES_PER_LEAF: u64 = 8 * WORDS as u64 + 4;
+/// Bytes for each block.
+pub(super) const BYTES_PER_BLOCK: u64 = 8 * WORDS as u64 + 4;
 
 /// The place of a point in a block, x fastest.
 pub(super) fn place(at: [u8; 3]) -> usize {
@@ -70,7 +70,7 @@ impl Used {
     }
 }
 
-/// The points of all leaves.
+/// The points of all blocks.
 #[derive(Debug)]
 pub(super) struct Points {
     /// By slot, `WORDS` words each.
@@ -80,9 +80,9 @@ pub(super) struct Points {
 }
 
 impl Points {
-    pub(super) fn new(leaves: usize) -> Self {
+    pub(super) fn new(blocks: usize) -> Self {
         let mut used = Vec::new();
-        used.resize_with(WORDS * leaves, AtomicU64::default);
+        used.resize_with(WORDS * blocks, AtomicU64::default);
         Self {
             used,
             first: Vec::new(),
@@ -125,7 +125,7 @@ impl Points {
         self.first[slot] + ones.sum::<u32>() + below.count_ones()
     }
 
-    /// The points that have their home in a leaf, in order.
+    /// The points that have their home in a block, in order.
     pub(super) fn of(&self, slot: usize, f: impl FnMut([u8; 3])) {
         let words = &self.used[WORDS * slot..][..WORDS];
         Used(std::array::from_fn(|i| words[i].load(Ordering::Relaxed))).each(f);
@@ -141,6 +141,9 @@ impl Points {
 /// The slot of a point's home, and the point there.
 fn home(block: &Block<'_, '_>, at: [u8; 3]) -> (usize, [u8; 3]) {
     let cells: &Cells<'_> = block.cells;
+    if !cells.mesh.forest.is_leaf(block.id) {
+        return home_below(block, at);
+    }
     let slot_of = |id: u32| cells.slot[id as usize] as usize;
     let beyond = |a: usize| {
         let mut step = [0; 3];
@@ -174,4 +177,28 @@ fn home(block: &Block<'_, '_>, at: [u8; 3]) -> (usize, [u8; 3]) {
             (slot_of(id), at)
         }
     }
+}
+
+/// The same for a point of a refined block, from the roots down.
+fn home_below(block: &Block<'_, '_>, at: [u8; 3]) -> (usize, [u8; 3]) {
+    let cells: &Cells<'_> = block.cells;
+    let forest = &cells.mesh.forest;
+    let finest = forest.finest();
+    // In half cells of the finest level, eight to a block.
+    let up = finest - block.level;
+    let own = forest.coord[block.id as usize];
+    let fine: [i32; 3] = std::array::from_fn(|a| (8 * own[a] + i32::from(at[a])) << up);
+    let place = std::array::from_fn(|a| {
+        let blocks = (forest.root[a] as i32) << finest;
+        (fine[a] >> 3).min(blocks - 1)
+    });
+    let id = forest
+        .find(finest, place)
+        .expect("the place should be in the box");
+    let (up, low) = (
+        finest - usize::from(forest.level[id as usize]),
+        forest.coord[id as usize],
+    );
+    let at = std::array::from_fn(|a| ((fine[a] >> up) - 8 * low[a]) as u8);
+    (cells.slot[id as usize] as usize, at)
 }

@@ -17,9 +17,11 @@ pub struct PolyMeshReport {
     pub baffles: u64,
     pub guessed: u64,
     pub underdetermined: u64,
+    pub coarser_than_wanted: u64,
     pub regions: u64,
     pub pockets: u64,
     pub pocket_cells: u64,
+    pub zones: Vec<PolyZoneReport>,
     pub snap: Option<PolySnapReport>,
 }
 
@@ -55,6 +57,15 @@ impl From<SnapCounts> for PolySnapReport {
     }
 }
 
+/// A zone of cells and the zone of faces around it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct PolyZoneReport {
+    pub name: String,
+    pub cells: usize,
+    pub faces: usize,
+}
+
 /// A patch of a `polyMesh`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
@@ -68,6 +79,12 @@ impl PolyMeshReport {
     /// Of a mesh.
     pub fn new(made: &Castellated) -> Self {
         let mesh = &made.mesh;
+        let zones = made.zones.cells.iter().zip(&made.zones.faces);
+        let zones = zones.map(|(cells, faces)| PolyZoneReport {
+            name: cells.name.clone(),
+            cells: cells.ids.len(),
+            faces: faces.ids.len(),
+        });
         Self {
             cells: mesh.cells,
             points: mesh.points.len(),
@@ -85,9 +102,11 @@ impl PolyMeshReport {
             baffles: made.baffles,
             guessed: made.guessed,
             underdetermined: made.underdetermined,
+            coarser_than_wanted: made.coarser_than_wanted,
             regions: made.regions,
             pockets: made.pockets,
             pocket_cells: made.pocket_cells,
+            zones: zones.collect(),
             snap: made.snapped.map(PolySnapReport::from),
         }
     }
@@ -110,8 +129,17 @@ impl PolyMeshReport {
                 grouped(s.out_of_reach),
             )
         });
+        let zones = self.zones.iter().map(|zone| {
+            format!(
+                "zone      {}: {} cells, {} faces around\n",
+                zone.name,
+                grouped(zone.cells as u64),
+                grouped(zone.faces as u64)
+            )
+        });
+        let zones: String = zones.collect();
         format!(
-            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{snapped}",
+            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{zones}{snapped}",
             grouped(self.cells as u64),
             grouped(self.faces as u64),
             grouped(self.points as u64),
@@ -149,10 +177,23 @@ impl Castellated {
                 counted(self.underdetermined, "cell")
             ));
         }
+        if self.coarser_than_wanted > 0 {
+            notes.push(format!(
+                "polyMesh: {} within the wall distance as coarse as the blocks of the mesh; `--refine \
+                 near:*,levels=N,distance=D` makes finer blocks there",
+                counted(self.coarser_than_wanted, "cell")
+            ));
+        }
         if self.guessed > 0 {
             notes.push(format!(
                 "polyMesh: {} between levels without a cut link, of the patch nearby",
                 counted(self.guessed, "wall face")
+            ));
+        }
+        for zone in self.zones.cells.iter().filter(|zone| zone.ids.is_empty()) {
+            notes.push(format!(
+                "polyMesh: zone {} has no cell: none has its centre inside",
+                zone.name
             ));
         }
         for (from, to) in &self.renamed {

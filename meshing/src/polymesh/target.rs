@@ -75,7 +75,7 @@ fn bounds(points: &[Point]) -> Bounds {
 }
 
 /// A tree of boxes around some points each.
-fn tree<const N: usize>(places: impl Iterator<Item = [Point; N]>) -> Bvh {
+pub(super) fn tree<const N: usize>(places: impl Iterator<Item = [Point; N]>) -> Bvh {
     let boxes: Vec<Aabb> = places
         .map(|points| {
             let [low, high] = bounds(&points).map(Vector::from);

@@ -23,7 +23,7 @@ fn volume(mesh: &Mesh<3>, made: &PolyMesh) -> f64 {
 }
 
 fn sound(mesh: &Mesh<3>) -> Castellated {
-    let made = castellate(mesh).expect("a mesh with fluid");
+    let made = castellate(mesh, &PolyLabels::default()).expect("a mesh with fluid");
     assert_eq!(made.mesh.validate(), Ok(()), "every check of the arrays");
     made
 }
@@ -125,7 +125,7 @@ fn random_forests_are_closed_and_the_same_for_any_number_of_threads() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let again = pool
                 .expect("a pool")
-                .install(|| castellate(&mesh))
+                .install(|| castellate(&mesh, &PolyLabels::default()))
                 .expect("a mesh");
             assert_eq!(again, made, "{threads} threads, seed {seed}");
         }
@@ -246,7 +246,7 @@ fn a_cut_between_fluid_cells_is_a_baffle() {
 fn names_become_words_once_each() {
     let mut mesh = random_mesh(1, [2, 2, 2], 2);
     mesh.patches = vec!["xMin".into(), "tail \"1\"".into()];
-    let made = castellate(&mesh).expect("a mesh");
+    let made = castellate(&mesh, &PolyLabels::default()).expect("a mesh");
     let names: Vec<&str> = made.mesh.patches.iter().map(|p| p.name.as_str()).collect();
     assert_eq!(names[..3], ["xMin_2", "tail__1_", "xMin"], "{names:?}");
     assert_eq!(made.renamed.len(), 2, "{:?}", made.renamed);
@@ -285,7 +285,7 @@ fn a_mesh_without_fluid_is_refused() {
     let mut mesh = ball_mesh([2, 2, 2], 1);
     mesh.classes.solid.fill(u64::MAX);
     mesh.classes.boundary.fill(0);
-    let error = castellate(&mesh).expect_err("nothing to export");
+    let error = castellate(&mesh, &PolyLabels::default()).expect_err("nothing to export");
     assert!(error.to_string().contains("no fluid cells"), "{error}");
 }
 
@@ -294,7 +294,15 @@ fn a_case_keeps_what_it_had() {
     let folder = tempfile::tempdir().expect("a folder");
     let case = folder.path().join("new/case");
     let made = sound(&ball_mesh([2, 2, 2], 1)).mesh;
-    let put = |force| write(&made, &case, PolyMeshFormat::Ascii, force);
+    let put = |force| {
+        write(
+            &made,
+            &PolyZones::default(),
+            &case,
+            PolyMeshFormat::Ascii,
+            force,
+        )
+    };
     let bytes = put(false).expect("a new case");
     let polymesh = case.join("constant/polyMesh");
     let sum: u64 = fs::read_dir(&polymesh)

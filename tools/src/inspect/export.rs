@@ -129,7 +129,15 @@ pub(super) fn write(
         let format = args
             .polymesh_format
             .map_or_else(Default::default, Into::into);
-        let (made, bytes) = polymesh::export(mesh, None, case, format, args.force)?;
+        let of = polymesh::PolyMeshExport {
+            cells: None,
+            labels: polymesh::PolyLabels::default(),
+            snap_to: None,
+            case,
+            format,
+            force: args.force,
+        };
+        let (made, bytes) = polymesh::export(mesh, &of)?;
         for note in made.notes() {
             console.clone().note(&note);
         }
