@@ -340,10 +340,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// Where they are those of no balanced forest.
     pub(crate) fn restore_mesh(&mut self, refined: &[u8]) -> Result<(), TwoPhaseError> {
         let Some(following) = &self.following else {
-            return match refined.is_empty() {
-                true => Ok(()),
-                false => Err(TwoPhaseError::SavedMesh),
-            };
+            return Ok(());
         };
         let now = &following.forest;
         let mut forest = Forest::new(&Host, now.root)?.with_periodic(now.periodic);

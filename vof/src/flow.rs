@@ -459,22 +459,38 @@ impl<const D: usize> TwoPhaseFlow<D> {
         }
     }
 
+    /// How many values a saved state has, by its blocks with children.
+    ///
+    /// # Errors
+    /// Where there are blocks though this mesh stays, or none though it follows the interface.
+    pub fn saved_values(&self, refined: &[u8]) -> Result<usize, TwoPhaseError> {
+        if self.following.is_some() == refined.is_empty() {
+            return Err(TwoPhaseError::SavedMesh);
+        }
+        let blocks = match self.following {
+            Some(_) => refined.len(),
+            None => self.mesh.blocks.len(),
+        };
+        let cells = (D + 2 + self.fields.pull.len()) * dims::cells(D);
+        Ok(blocks * (cells + faces::per_block(D)))
+    }
+
     /// Goes on from a saved state of the same parameters and mesh, or of a mesh that follows the interface.
     ///
     /// # Errors
     /// Where it has another number of values, or another mesh.
     pub fn restore(&mut self, state: &TwoPhaseState) -> Result<(), TwoPhaseError> {
+        let expected = self.saved_values(&state.refined)?;
+        let found = state.values.len();
+        if expected != found {
+            return Err(TwoPhaseError::Saved { found, expected });
+        }
         self.restore_mesh(&state.refined)?;
         if let Some(following) = &mut self.following {
             following.path = state.path;
         }
         let fields = &mut self.fields;
         let n = fields.alpha.len();
-        let expected = (D + 2 + fields.pull.len()) * n + fields.flux.len();
-        let found = state.values.len();
-        if expected != found {
-            return Err(TwoPhaseError::Saved { found, expected });
-        }
         let (alpha, rest) = state.values.split_at(n);
         fields.alpha.copy_from_slice(alpha);
         let (velocity, rest) = rest.split_at(D * n);
