@@ -26,11 +26,11 @@ pub struct Looks {
 impl Looks {
     /// For a mesh that has so many levels now; `time` is a root step, s.
     pub fn new<const D: usize>(adaptation: &Adaptation<D>, levels: usize, time: f64) -> Self {
-        Self::of_bodies::<D>(adaptation.levels.max(levels), time)
+        Self::of_levels::<D>(adaptation.levels.max(levels), time)
     }
 
-    /// Of a mesh of so many levels that follows bodies; `time` is a root step, s.
-    pub fn of_bodies<const D: usize>(levels: usize, time: f64) -> Self {
+    /// For a mesh of at most so many levels; `time` is a step, s.
+    pub fn of_levels<const D: usize>(levels: usize, time: f64) -> Self {
         Self {
             levels,
             time,

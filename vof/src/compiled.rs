@@ -1,7 +1,8 @@
 //! What callers use, compiled here once for 2D and once for 3D: see [`of_dimension`].
 
 use crate::{
-    FlowMesh, FlowParams, LiquidShape, PhaseIntegrals, StepDone, TwoPhaseError, TwoPhaseFlow,
+    FlowMesh, FlowParams, InterfaceLook, LiquidShape, PhaseIntegrals, StepDone, TwoPhaseError,
+    TwoPhaseFlow,
 };
 use cutlink_amr::Forest;
 use cutlink_device::of_dimension;
@@ -12,6 +13,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) mesh: fn(&Forest<D>, [f64; D], f64, Vec<u64>) -> Made<FlowMesh<D>>,
     pub(crate) make: fn(FlowMesh<D>, FlowParams<D>, &[LiquidShape<D>]) -> Made<TwoPhaseFlow<D>>,
     pub(crate) step: fn(&mut TwoPhaseFlow<D>, f64) -> Made<StepDone>,
+    pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
 }
@@ -22,6 +24,7 @@ impl<const D: usize> Compiled<D> {
             mesh: FlowMesh::make,
             make: TwoPhaseFlow::make,
             step: TwoPhaseFlow::step_here,
+            adapt: TwoPhaseFlow::adapt_here,
             divergence: TwoPhaseFlow::largest_divergence,
             integrals: TwoPhaseFlow::sums,
         }

@@ -70,6 +70,17 @@ pub enum TwoPhaseError {
         /// Values of this flow.
         expected: usize,
     },
+    /// More cells at the interface than the adaptation may have.
+    #[error("the interface needs a mesh of {cells} cells, and the adaptation may have {most}")]
+    Budget {
+        /// Cells of leaves that it needs.
+        cells: u64,
+        /// Cells that it may have.
+        most: u64,
+    },
+    /// A saved state of another mesh, or of none.
+    #[error("a saved state is not of a mesh of this flow")]
+    SavedMesh,
     /// The pressure or the viscosity was not solved.
     #[error("the {what} could not be solved: {source}")]
     Elliptic {

@@ -1,5 +1,6 @@
 //! A two-phase flow: its state, and a step.
 
+use crate::adapt::Following;
 use crate::compiled::compiled;
 use crate::forces::accelerate;
 use crate::mesh::FlowMesh;
@@ -7,7 +8,7 @@ use crate::params::FlowParams;
 use crate::project::{self, ProjectWork};
 use crate::sweep::{self, Moved, SweepWork, larger};
 use crate::viscous::{self, ViscousWork};
-use crate::{LiquidShape, TwoPhaseError, shape};
+use crate::{LiquidShape, TwoPhaseError, shape, transfer};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use cutlink_elliptic::faces;
@@ -34,6 +35,10 @@ pub(crate) struct Fields<const D: usize> {
 pub struct TwoPhaseState {
     /// Fractions, velocity components, pressure, velocities through faces, accelerations where there is viscosity.
     pub values: Vec<f64>,
+    /// Of a mesh that follows the interface: by block, 1 where it has children.
+    pub refined: Vec<u8>,
+    /// Of such a mesh: cells that the fluid may have moved since it was adapted.
+    pub path: f64,
     /// Simulated time, s.
     pub time: f64,
     /// Steps done.
@@ -70,6 +75,7 @@ pub struct TwoPhaseFlow<const D: usize> {
     sweeps: SweepWork,
     projection: ProjectWork<D>,
     viscosity: ViscousWork<D>,
+    pub(crate) following: Option<Following<D>>,
 }
 
 impl<const D: usize> TwoPhaseFlow<D> {
@@ -129,22 +135,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
                     }
                 }
             });
-        let mut velocity = [(); D].map(|()| Vec::new());
-        for u in &mut velocity {
-            *u = array(mesh.blocks.cells())?;
-        }
-        let mut pull = Vec::new();
-        if viscosity[0] > 0.0 {
-            for _ in 0..D {
-                pull.push(array(mesh.blocks.cells())?);
-            }
-        }
         let fields = Fields {
-            pressure: array(mesh.blocks.cells())?,
-            flux: array(mesh.blocks.len() * faces::per_block(D))?,
             alpha,
-            velocity,
-            pull,
+            ..transfer::empty(&mesh, viscosity[0] > 0.0)?
         };
         let mut flow = Self {
             mesh,
@@ -155,6 +148,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             sweeps: SweepWork::default(),
             projection: ProjectWork::default(),
             viscosity: ViscousWork::default(),
+            following: None,
         };
         flow.mesh.restrict(&mut flow.fields.alpha);
         flow.projection.acceleration = array(flow.fields.flux.len())?;
@@ -270,6 +264,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         mesh.restrict_all(fields);
         self.time += dt;
         self.steps += 1;
+        self.moved_by(courant);
         self.check()?;
         Ok(StepDone {
             dt,
@@ -357,6 +352,31 @@ impl<const D: usize> TwoPhaseFlow<D> {
         self.mesh.restrict(&mut self.fields.alpha);
         self.time += dt;
         self.steps += 1;
+        if self.following.is_some() {
+            self.moved_by(sweep::courant(&self.mesh, &self.fields.flux, dt));
+        }
+        Ok(())
+    }
+
+    /// Counts what the fluid may have moved, in cells.
+    fn moved_by(&mut self, courant: f64) {
+        if let Some(following) = &mut self.following {
+            following.path += courant;
+        }
+    }
+
+    /// Takes another mesh, with its fields.
+    pub(crate) fn take_mesh(
+        &mut self,
+        mesh: FlowMesh<D>,
+        fields: Fields<D>,
+    ) -> Result<(), TwoPhaseError> {
+        let acceleration = array(fields.flux.len())?;
+        self.sweeps = SweepWork::default();
+        self.viscosity = ViscousWork::default();
+        self.projection = ProjectWork::default();
+        self.projection.acceleration = acceleration;
+        (self.mesh, self.fields) = (mesh, fields);
         Ok(())
     }
 
@@ -425,25 +445,52 @@ impl<const D: usize> TwoPhaseFlow<D> {
         values.extend(&fields.pressure);
         values.extend(&fields.flux);
         fields.pull.iter().for_each(|pull| values.extend(pull));
+        let refined = |f: &Following<D>| {
+            let has = |id| u8::from(!f.forest.is_leaf(id));
+            (0..f.forest.capacity() as u32).map(has).collect()
+        };
+        let following = self.following.as_ref();
         TwoPhaseState {
             values,
+            refined: following.map(refined).unwrap_or_default(),
+            path: following.map_or(0.0, |f| f.path),
             time: self.time,
             steps: self.steps,
         }
     }
 
-    /// Goes on from a saved state of the same mesh and parameters.
+    /// How many values a saved state has, by its blocks with children.
     ///
     /// # Errors
-    /// Where it has another number of values.
+    /// Where there are blocks though this mesh stays, or none though it follows the interface.
+    pub fn saved_values(&self, refined: &[u8]) -> Result<usize, TwoPhaseError> {
+        if self.following.is_some() == refined.is_empty() {
+            return Err(TwoPhaseError::SavedMesh);
+        }
+        let blocks = match self.following {
+            Some(_) => refined.len(),
+            None => self.mesh.blocks.len(),
+        };
+        let cells = (D + 2 + self.fields.pull.len()) * dims::cells(D);
+        Ok(blocks * (cells + faces::per_block(D)))
+    }
+
+    /// Goes on from a saved state of the same parameters and mesh, or of a mesh that follows the interface.
+    ///
+    /// # Errors
+    /// Where it has another number of values, or another mesh.
     pub fn restore(&mut self, state: &TwoPhaseState) -> Result<(), TwoPhaseError> {
-        let fields = &mut self.fields;
-        let n = fields.alpha.len();
-        let expected = (D + 2 + fields.pull.len()) * n + fields.flux.len();
+        let expected = self.saved_values(&state.refined)?;
         let found = state.values.len();
         if expected != found {
             return Err(TwoPhaseError::Saved { found, expected });
         }
+        self.restore_mesh(&state.refined)?;
+        if let Some(following) = &mut self.following {
+            following.path = state.path;
+        }
+        let fields = &mut self.fields;
+        let n = fields.alpha.len();
         let (alpha, rest) = state.values.split_at(n);
         fields.alpha.copy_from_slice(alpha);
         let (velocity, rest) = rest.split_at(D * n);
@@ -463,7 +510,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 }
 
 impl<const D: usize> FlowMesh<D> {
-    fn restrict_all(&self, fields: &mut Fields<D>) {
+    pub(crate) fn restrict_all(&self, fields: &mut Fields<D>) {
         self.restrict(&mut fields.alpha);
         self.restrict(&mut fields.pressure);
         for u in &mut fields.velocity {

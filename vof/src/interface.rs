@@ -127,14 +127,14 @@ fn check_level<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Result<(), 
 
 /// What is in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Gas,
     Liquid,
     Both,
 }
 
 impl Kind {
-    fn of(alpha: &[f64]) -> Self {
+    pub(crate) fn of(alpha: &[f64]) -> Self {
         if alpha.iter().all(|&c| c >= 1.0 - TRACE) {
             Self::Liquid
         } else if alpha.iter().all(|&c| c <= TRACE) {

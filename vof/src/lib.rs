@@ -8,10 +8,12 @@
 //!
 //! A step: volume and momentum move by split geometric fluxes (`sweep`), viscosity is implicit, surface tension and
 //! weight act on faces ([`balance of forces`](TwoPhaseFlow::step)), and a projection makes the face velocities free of
-//! divergence. Interfaces are on the finest level, which is checked in each step. Bodies are solid cells.
+//! divergence. Interfaces are on the finest level, which is checked in each step; a mesh may
+//! [follow](TwoPhaseFlow::follow) them. Bodies are solid cells.
 //!
 //! Results are the same bits for any number of threads. The crate runs on the CPU.
 
+mod adapt;
 mod compiled;
 mod error;
 mod flow;
@@ -26,9 +28,11 @@ pub mod plane;
 mod project;
 pub mod shape;
 mod sweep;
+mod transfer;
 mod velocity;
 mod viscous;
 
+pub use adapt::{InterfaceAdaptation, InterfaceLook};
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
 pub use integrals::PhaseIntegrals;

@@ -96,6 +96,21 @@ impl<const D: usize> FlowMesh<D> {
         &self.blocks
     }
 
+    /// By direction, the block around a block: of the same level or coarser; [`OUTSIDE`] beyond the box.
+    pub(crate) fn around(&self, block: usize) -> &[u32] {
+        let count = dims::directions(D);
+        &self.around[block * count..(block + 1) * count]
+    }
+
+    pub(crate) fn origin(&self) -> [f64; D] {
+        self.origin
+    }
+
+    /// By block, bits of solid cells; none of refined blocks.
+    pub fn solid(&self) -> &[u64] {
+        &self.solid
+    }
+
     /// The width of a level's cells, m.
     pub fn width(&self, level: usize) -> f64 {
         self.root_width / f64::from(1u32 << level)

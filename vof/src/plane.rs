@@ -111,6 +111,19 @@ pub fn slab<const D: usize>(n: [f64; D], constant: f64, axis: usize, from: f64, 
     volume(part, constant - n[axis].abs() * low)
 }
 
+/// The part of a smaller cell that is below a cell's plane: a cube of some width in it, by its lower corner.
+pub fn part<const D: usize>(n: [f64; D], constant: f64, low: [f64; D], width: f64) -> f64 {
+    let from = |a: usize| {
+        if n[a] < 0.0 {
+            1.0 - low[a] - width
+        } else {
+            low[a]
+        }
+    };
+    let below: f64 = (0..D).map(|a| n[a].abs() * from(a)).sum();
+    volume(n, (constant - below) / width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +200,28 @@ mod tests {
             let found = volume(two, constant(two, v));
             assert!((found - v).abs() < 1e-13, "{two:?}: {found} {v}");
         }
+    }
+
+    #[test]
+    fn parts_are_those_of_slices_and_add_up() {
+        let n = [0.3, -0.5, 0.2];
+        let c = constant(n, 0.37);
+        let mut sum = 0.0;
+        for i in 0..8 {
+            let low = [i & 1, i >> 1 & 1, i >> 2].map(|b| 0.5 * f64::from(b));
+            let found = part(n, c, low, 0.5);
+            // Points of the part, by the plane that liquid is below: y runs from the other end.
+            let m = 40;
+            let point = |k: i32, a: usize| low[a] + 0.5 * (f64::from(k) + 0.5) / f64::from(m);
+            let inside = (0..m * m * m).filter(|k| {
+                let [x, y, z] = [point(k % m, 0), point(k / m % m, 1), point(k / m / m, 2)];
+                0.3 * x + 0.5 * (1.0 - y) + 0.2 * z < c
+            });
+            let expected = inside.count() as f64 / f64::from(m * m * m);
+            assert!((found - expected).abs() < 4e-3, "{i}: {found} {expected}");
+            sum += found / 8.0;
+        }
+        assert!((sum - 0.37).abs() < 1e-14, "{sum}");
     }
 
     #[test]

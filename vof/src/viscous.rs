@@ -1,8 +1,9 @@
 //! Viscosity, implicit: `(ρ/Δt − ∇·μ∇) u = ρ u*/Δt` for each component.
 //!
 //! The last step's accelerations are added before and taken away after, so that a steady flow does not depend on the step
-//! (Popinet 2009, §2.2). The viscosity of a mixed cell, and of a face, is the harmonic mean. Terms that couple the components, which are zero
-//! where the viscosity is constant, are left out. Walls at rest and solid cells hold the velocity at half a cell.
+//! (Popinet 2009, §2.2). The viscosity of a mixed cell, and of a face, is the harmonic mean. The terms that couple the
+//! components, `∇·μ(∇u)ᵀ`, are taken at the start of the step (`coupling`). Walls at rest and solid cells hold the velocity
+//! at half a cell.
 
 use crate::TwoPhaseError;
 use crate::flow::Fields;
@@ -11,6 +12,7 @@ use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
 use crate::velocity::next;
 use cutlink_amr::dims;
+use cutlink_device::memory;
 use cutlink_elliptic::{EllipticOperator, Stop, faces};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -89,6 +91,7 @@ pub(crate) fn advance<const D: usize>(
             _ => 0.0,
         }
     });
+    let coupling = coupling(mesh, fields, &w.conductance)?;
     let mut iterations = 0;
     let (mut diagonal, mut b) = (vec![0.0; alpha.len()], vec![0.0; alpha.len()]);
     for component in 0..D {
@@ -118,7 +121,7 @@ pub(crate) fn advance<const D: usize>(
                 );
                 let inertia = phases.rho(alpha[own]) * mesh.volume_of(block) / dt;
                 diagonal[cell] = inertia + held[0];
-                b[cell] = inertia * u[own] + held[1];
+                b[cell] = inertia * u[own] + held[1] + coupling[component][own];
             }
         };
         (diagonal
@@ -146,4 +149,92 @@ pub(crate) fn advance<const D: usize>(
         }
     }
     Ok(iterations)
+}
+
+/// Forces of `∇·μ(∇u)ᵀ` on cells, by component, N (in 2D a metre of depth).
+///
+/// At a face with the normal `a` the stress on component `k` is `μ ∂u_a/∂x_k`: for `k = a` the difference over the face,
+/// else the mean of the differences over the cells' faces along `k`, each with the smaller viscosity of both faces. So
+/// it is at most as large as what the implicit part damps, and the step is stable for any length. Faces without fluid on
+/// both sides have none: along a wall at rest `u_a` does not change, across it the flow's divergence is zero.
+fn coupling<const D: usize>(
+    mesh: &FlowMesh<D>,
+    fields: &Fields<D>,
+    conductance: &[f64],
+) -> Result<[Vec<f64>; D], TwoPhaseError> {
+    let (cells, per) = (dims::cells(D), faces::per_block(D));
+    let u = &fields.velocity;
+    // The viscosity of a face of a leaf, by its conductance.
+    let mu = |block: usize, cell: usize, side: usize| {
+        let t = conductance[block * per + faces::of_side(D, side, cell)];
+        let h = mesh.width_of(block);
+        let apart = match next(mesh, block, cell, side) {
+            Some((b, _)) => 0.5 * (h + mesh.width_of(b)),
+            None => h,
+        };
+        t * apart / h.powi(D as i32 - 1)
+    };
+    // From a cell to the next one beyond a side, per length.
+    let rise = |component: usize, (block, cell): (usize, usize), side: usize| {
+        let Some((b, c)) = next(mesh, block, cell, side) else {
+            return 0.0;
+        };
+        let difference = u[component][b * cells + c] - u[component][block * cells + cell];
+        let apart = 0.5 * (mesh.width_of(block) + mesh.width_of(b));
+        if side % 2 == 1 {
+            difference / apart
+        } else {
+            -difference / apart
+        }
+    };
+    let mut stress = Vec::new();
+    memory::grow("stresses", &mut stress, mesh.blocks.len() * per, 0.0)?;
+    let mut force = [(); D].map(|()| Vec::new());
+    for (k, force) in force.iter_mut().enumerate() {
+        memory::grow("forces of the viscosity", force, mesh.blocks.cells(), 0.0)?;
+        mesh.fill_faces(&mut stress, |block, cell, side| {
+            let (own, axis) = (mu(block, cell, side), side / 2);
+            let Some(other) = next(mesh, block, cell, side) else {
+                return 0.0;
+            };
+            if own == 0.0 {
+                return 0.0;
+            }
+            if axis == k {
+                return own * rise(k, (block, cell), side);
+            }
+            let (mut sum, mut count) = (0.0, 0);
+            for at in [(block, cell), other] {
+                for beside in [2 * k, 2 * k + 1] {
+                    let mu = mu(at.0, at.1, beside);
+                    if mu > 0.0 {
+                        sum += own.min(mu) * rise(axis, at, beside);
+                        count += 1;
+                    }
+                }
+            }
+            sum / f64::from(count.max(1))
+        });
+        mesh.mean_faces(&mut stress);
+        let stress = &stress;
+        force
+            .par_chunks_mut(cells)
+            .enumerate()
+            .for_each(|(block, force)| {
+                if !mesh.blocks.is_leaf(block) {
+                    return;
+                }
+                let area = mesh.width_of(block).powi(D as i32 - 1);
+                for (cell, force) in force.iter_mut().enumerate() {
+                    let sum: f64 = (0..D)
+                        .map(|axis| {
+                            let face = block * per + faces::lower(D, axis, cell);
+                            stress[face + faces::stride(axis)] - stress[face]
+                        })
+                        .sum();
+                    *force = sum * area;
+                }
+            });
+    }
+    Ok(force)
 }

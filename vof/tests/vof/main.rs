@@ -3,6 +3,7 @@
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;
 
+mod adaptation;
 mod advection;
 mod curvature;
 mod flow;

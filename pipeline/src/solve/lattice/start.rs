@@ -154,7 +154,7 @@ where
     let levels = flow.mesh()?.forest.levels.len();
     let mut setting = setting_of(case, &resolved, &inputs, levels)?;
     if bodies.as_ref().is_some_and(|bodies| bodies.is_followed()) {
-        setting.looks = Some(Looks::of_bodies::<D>(levels, resolved.units.time));
+        setting.looks = Some(Looks::of_levels::<D>(levels, resolved.units.time));
     }
     let mut flow = Lattice {
         surface: inputs.surfaces.snapped,

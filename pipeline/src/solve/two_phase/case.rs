@@ -23,7 +23,8 @@ pub struct TwoPhaseCase {
     pub solver: Option<SolverTable>,
     /// The box and its mesh. Required.
     pub domain: TwoPhaseDomainTable,
-    /// Boxes in which the mesh has all levels; the interface must stay in them. Default: the whole box.
+    /// Boxes in which the mesh has all levels; without `[adapt]` the interface must stay in them. Default: the whole box,
+    /// with `[adapt]` none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refine: Vec<FineTable>,
     /// The two fluids. Required.
@@ -43,6 +44,9 @@ pub struct TwoPhaseCase {
     pub boundary: TwoPhaseBoundaryTable,
     /// Steps and tolerances.
     pub numerics: TwoPhaseNumericsTable,
+    /// How the mesh follows the interface. Default: it stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapt: Option<TwoPhaseAdaptTable>,
     /// Duration of the run.
     pub run: RunTable,
     /// Results.
@@ -58,7 +62,8 @@ pub struct TwoPhaseDomainTable {
     pub bounds: Vec<f64>,
     /// Coarsest cells along the longest edge, or per axis such as `"128x64"`; multiples of 4. Required.
     pub root: Option<Root>,
-    /// Levels of cells, each half as wide as the one before. Default: 1.
+    /// Levels of cells, each half as wide as the one before; with `[adapt]` those in `[[refine]]` boxes. Default: 1, with
+    /// `[adapt]` all of its levels.
     pub levels: Option<usize>,
 }
 
@@ -233,6 +238,26 @@ pub struct TwoPhaseNumericsTable {
     pub cfl: Option<f64>,
     /// Residual of the pressure over its right side. Default: 1e-9.
     pub tolerance: Option<f64>,
+}
+
+/// How the mesh follows the interface. It is adapted whenever the fluid may have moved so far that the interface could
+/// leave the margin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoPhaseAdaptTable {
+    /// Most levels, the root included; the interface and bodies are on the finest. Required.
+    pub levels: Option<usize>,
+    /// Most leaf cells; if the vorticity asks for more, its threshold rises. Default: what fits into 80 % of the free
+    /// memory.
+    pub max_cells: Option<u64>,
+    /// Cells of the finest level around the interface that are on this level too, 3 to 8. Default: 4.
+    pub margin: Option<u32>,
+    /// Vorticity times the cell's width above which blocks are refined, m/s. Default: the interface alone counts.
+    pub vorticity: Option<f64>,
+    /// Share of `vorticity` that blocks have to stay below after coarsening, below 1. Default: 0.5.
+    pub coarsen: Option<f64>,
+    /// Levels of the cells at `no-slip` faces of the box; 1 is the coarsest cells. Default: 1.
+    pub at_walls: Option<usize>,
 }
 
 impl TwoPhaseCase {

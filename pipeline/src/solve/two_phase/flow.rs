@@ -1,14 +1,21 @@
 //! The running flow, behind the door of every physics.
 
+use super::mesh::solid_above;
+use crate::solve::blocks::with_forest;
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind};
+use cutlink_device::{Host, memory};
 use cutlink_flow::{
     Check, Flow, FlowState, Lines, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
 };
+use cutlink_solver::AdaptationLook;
 use cutlink_vof::{StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
-use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    sync::OnceLock,
+};
 
 /// The shortest substep over a step: a flow that needs shorter ones has diverged.
 const SHORTEST: f64 = 1e-6;
@@ -66,7 +73,12 @@ impl Since {
 /// A two-phase flow in a run. A step of the run is of a fixed length, and as many steps of the flow as that needs.
 pub(super) struct TwoPhase<const D: usize> {
     pub(super) flow: TwoPhaseFlow<D>,
+    /// The mesh at the start.
     pub(super) mesh: Mesh<D>,
+    /// The mesh now, of one that follows the interface; made when it is asked for.
+    now: OnceLock<Mesh<D>>,
+    epoch: u64,
+    looks: Vec<AdaptationLook>,
     pub(super) dt: f64,
     pub(super) units: FieldUnits,
     /// Steps between lines of `phases.csv`; 0 for none.
@@ -97,6 +109,9 @@ impl<const D: usize> TwoPhase<D> {
             lines: Lines::new("phases.csv", &names, dt),
             flow,
             mesh,
+            now: OnceLock::new(),
+            epoch: 0,
+            looks: Vec::new(),
             dt,
             units,
             every,
@@ -107,6 +122,28 @@ impl<const D: usize> TwoPhase<D> {
         }
     }
 
+    /// Adapts the mesh if that is due.
+    pub(super) fn look(&mut self) -> Result<(), Error> {
+        let looked = self.flow.adapt_if_due();
+        let Some(look) = looked.map_err(|error| self.failed(error))? else {
+            return Ok(());
+        };
+        if look.refined + look.coarsened > 0 {
+            self.epoch += 1;
+            self.now = OnceLock::new();
+        }
+        self.looks.push(AdaptationLook {
+            step: self.steps,
+            leaves: look.leaves,
+            refined: look.refined,
+            coarsened: look.coarsened,
+            withheld: look.withheld,
+            raised: look.raised,
+            seconds: look.seconds,
+        });
+        Ok(())
+    }
+
     fn step(&mut self) -> Result<(), Error> {
         let end = (self.steps + 1) as f64 * self.dt;
         loop {
@@ -114,6 +151,7 @@ impl<const D: usize> TwoPhase<D> {
             if left <= 1e-9 * self.dt {
                 break;
             }
+            self.look()?;
             let allowed = self.flow.allowed_step();
             if allowed < SHORTEST * self.dt {
                 let text = format!(
@@ -141,6 +179,7 @@ impl<const D: usize> TwoPhase<D> {
 
     fn failed(&self, error: TwoPhaseError) -> Error {
         let level = matches!(error, TwoPhaseError::CoarseInterface { .. });
+        let budget = matches!(error, TwoPhaseError::Budget { .. });
         let error = Error::from(error);
         let at = format!(
             "the flow stopped in step {} (time {:.6} s)",
@@ -148,8 +187,11 @@ impl<const D: usize> TwoPhase<D> {
             self.flow.time()
         );
         let error = error.within(&at);
+        if budget {
+            return error.hint("a larger [adapt] max_cells, or fewer levels");
+        }
         match (level, error.kind) {
-            (true, _) => error.hint("larger [[refine]] boxes, or none"),
+            (true, _) => error.hint("larger [[refine]] boxes, or [adapt]"),
             (_, ErrorKind::Diverged) => {
                 error.hint("a smaller [numerics] cfl or dt, or finer cells")
             }
@@ -167,7 +209,10 @@ impl<const D: usize> TwoPhase<D> {
     }
 }
 
-impl<const D: usize> Flow<D> for TwoPhase<D> {
+impl<const D: usize> Flow<D> for TwoPhase<D>
+where
+    Host: AdaptKernels<D>,
+{
     fn steps(&self) -> u64 {
         self.steps
     }
@@ -185,7 +230,25 @@ impl<const D: usize> Flow<D> for TwoPhase<D> {
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, Error> {
-        Ok(&self.mesh)
+        let Some(forest) = self.flow.forest() else {
+            return Ok(&self.mesh);
+        };
+        if let Some(mesh) = self.now.get() {
+            return Ok(mesh);
+        }
+        let forest = forest.download(&Host).map_err(VoxelError::from)?;
+        let mut solid = self.flow.mesh().solid().to_vec();
+        solid_above(&forest, &mut solid);
+        let mesh = with_forest(&self.mesh, forest, solid)?;
+        Ok(self.now.get_or_init(|| mesh))
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    fn take_looks(&mut self) -> Vec<AdaptationLook> {
+        std::mem::take(&mut self.looks)
     }
 
     fn si(&self) -> FieldUnits {
@@ -221,36 +284,42 @@ impl<const D: usize> Flow<D> for TwoPhase<D> {
     fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
         let TwoPhaseState {
             values,
+            refined,
+            path,
             time,
             steps,
         } = self.flow.save();
-        let head = [self.steps, steps, time.to_bits(), values.len() as u64];
         let all = &self.all;
-        let sums = [
+        let head = [
+            self.steps,
+            steps,
+            time.to_bits(),
+            path.to_bits(),
+            self.start[0].to_bits(),
+            self.start[1].to_bits(),
             all.substeps,
             all.iterations,
             all.courant.to_bits(),
             all.divergence.to_bits(),
+            refined.len() as u64,
         ];
-        let head = head
-            .into_iter()
-            .chain(self.start.map(f64::to_bits))
-            .chain(sums);
-        let words = head.chain(values.into_iter().map(f64::to_bits));
-        let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
+        let mut bytes: Vec<u8> = head.into_iter().flat_map(u64::to_le_bytes).collect();
+        bytes.extend(refined);
+        bytes.extend(values.into_iter().flat_map(f64::to_le_bytes));
         out.write_all(&bytes)
             .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))
     }
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
+        let cut = |e: std::io::Error| Error::input("a checkpoint is cut").because(&e);
         let mut word = || {
             let mut bytes = [0; 8];
-            from.read_exact(&mut bytes)
-                .map_err(|e| Error::input("a checkpoint is cut").because(&e))?;
+            from.read_exact(&mut bytes).map_err(cut)?;
             Ok::<u64, Error>(u64::from_le_bytes(bytes))
         };
         self.steps = word()?;
-        let (steps, time, count) = (word()?, f64::from_bits(word()?), word()?);
+        let steps = word()?;
+        let [time, path] = [f64::from_bits(word()?), f64::from_bits(word()?)];
         self.start = [f64::from_bits(word()?), f64::from_bits(word()?)];
         self.all = Since {
             substeps: word()?,
@@ -259,21 +328,27 @@ impl<const D: usize> Flow<D> for TwoPhase<D> {
             divergence: f64::from_bits(word()?),
             curvatures: [0; 2],
         };
-        let expected = self.flow.save().values.len();
-        if count != expected as u64 {
-            let found = usize::try_from(count).unwrap_or(usize::MAX);
-            return Err(TwoPhaseError::Saved { found, expected }.into());
-        }
-        let mut values = Vec::with_capacity(expected);
-        for _ in 0..expected {
-            values.push(f64::from_bits(word()?));
+        let blocks = word()?;
+        let mut refined = Vec::new();
+        from.take(blocks).read_to_end(&mut refined).map_err(cut)?;
+        let count = self.flow.saved_values(&refined)?;
+        let mut values = memory::with_capacity("a saved state", count)?;
+        for _ in 0..count {
+            let mut bytes = [0; 8];
+            from.read_exact(&mut bytes).map_err(cut)?;
+            values.push(f64::from_le_bytes(bytes));
         }
         let state = TwoPhaseState {
             values,
+            refined,
+            path,
             time,
             steps,
         };
         self.flow.restore(&state)?;
+        self.epoch += 1;
+        self.now = OnceLock::new();
+        self.looks.clear();
         Ok(())
     }
 

@@ -4,12 +4,14 @@
 //! | file | what |
 //! |---|---|
 //! | `case` | the tables, as written |
-//! | `resolve` | from tables to a mesh, parameters and the length of a step |
+//! | `mesh` | from tables to the mesh at the start, and what of it stays refined |
+//! | `resolve` | from tables to parameters and the length of a step |
 //! | `run` | from a case to a run, and its plan |
 //! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 
 pub mod case;
 mod flow;
+mod mesh;
 mod resolve;
 mod run;
 #[cfg(test)]

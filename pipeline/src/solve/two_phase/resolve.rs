@@ -1,26 +1,31 @@
 //! From tables to a mesh, parameters and the length of a step.
 
 use super::case::{TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
-use crate::solve::{blocks::with_forest, resolve::missing};
-use cutlink_amr::{Forest, Mark, NONE, dims};
+use super::mesh::{CaseMeshes, leaf_masks};
+use crate::solve::resolve::missing;
+use cutlink_amr::{Forest, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host};
 use cutlink_flow::setting::positive;
 use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_meshing::mesh::build::bare_periodic;
-use cutlink_vof::{BoxFace, FlowMesh, FlowParams, LiquidShape, Phases};
-use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases};
+use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
 use std::f64::consts::PI;
 
 /// Bytes of a cell in a step, with those of outputs: see `docs/limits.md`.
-const fn bytes_of_cell(d: u64) -> u64 {
+pub(super) const fn bytes_of_cell(d: u64) -> u64 {
     260 + 150 * d
 }
+
+/// What a mesh that follows the interface may take of the free memory.
+const SHARE_OF_MEMORY: f64 = 0.8;
 
 /// A case with nothing left open.
 pub(super) struct TwoPhaseSetting<const D: usize> {
     pub(super) mesh: Mesh<D>,
     pub(super) flow_mesh: FlowMesh<D>,
+    /// Of a mesh that follows the interface: what stays refined, and how it follows.
+    pub(super) following: Option<(Forest<D>, InterfaceAdaptation)>,
     pub(super) params: FlowParams<D>,
     pub(super) liquid: Vec<LiquidShape<D>>,
     /// The length of a step, s.
@@ -44,7 +49,7 @@ fn numbers<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error>
 }
 
 /// The corners of a box.
-fn corners<const D: usize>(what: &str, given: &[f64]) -> Result<[[f64; D]; 2], Error> {
+pub(super) fn corners<const D: usize>(what: &str, given: &[f64]) -> Result<[[f64; D]; 2], Error> {
     if given.len() != 2 * D {
         return Err(
             Error::input(format!("{what} has {} numbers", given.len())).hint(format!(
@@ -91,7 +96,9 @@ impl TwoPhaseCase {
         let phases = self.phases()?;
         let faces = self.faces::<D>(&phases)?;
         let liquid = self.shapes::<D>()?;
-        let mut mesh = self.mesh::<D>()?;
+        let adaptation = self.adaptation()?;
+        let meshes = self.meshes(&faces, &liquid, adaptation.as_ref())?;
+        let CaseMeshes { mut mesh, floor } = meshes;
         let frame = mesh.frame;
         let cells = mesh.forest.leaves().count() * dims::cells(D);
         let bytes = cells as u64 * bytes_of_cell(D as u64);
@@ -118,8 +125,14 @@ impl TwoPhaseCase {
         };
         let dt = self.step(&params, flow_mesh.width(mesh.forest.finest()))?;
         params.longest_step = dt;
+        let following = adaptation.map(|mut adaptation| {
+            let room = (free as f64 * SHARE_OF_MEMORY) as u64 / bytes_of_cell(D as u64);
+            adaptation.max_cells = adaptation.max_cells.min(room);
+            (floor, adaptation)
+        });
         Ok(TwoPhaseSetting {
             mesh,
+            following,
             flow_mesh,
             params,
             liquid,
@@ -173,7 +186,7 @@ impl TwoPhaseCase {
     }
 
     /// Periodic axes.
-    fn periodic(&self) -> Result<[bool; 3], Error> {
+    pub(super) fn periodic(&self) -> Result<[bool; 3], Error> {
         let mut periodic = [false; 3];
         for (axis, pair) in self.boundary.faces().into_iter().enumerate() {
             let is = pair.map(|face| {
@@ -218,99 +231,6 @@ impl TwoPhaseCase {
         self.liquid.iter().map(one).collect()
     }
 
-    /// The mesh: root cells, and all levels in the boxes of `[[refine]]`.
-    fn mesh<const D: usize>(&self) -> Result<Mesh<D>, Error>
-    where
-        Facet<D>: Exact<D>,
-        Host: AdaptKernels<D>,
-    {
-        let root = self
-            .domain
-            .root
-            .as_ref()
-            .ok_or_else(|| missing("[domain] root"))?;
-        let levels = self.domain.levels.unwrap_or(1);
-        if !(1..=16).contains(&levels) {
-            return Err(Error::input(format!("[domain] levels is {levels}")).hint("it is 1 to 16"));
-        }
-        let periodic = self.periodic()?;
-        let base = bare_periodic::<D>(&self.domain.bounds, root, periodic)?;
-        let mut fine = Vec::new();
-        for table in &self.refine {
-            fine.push(corners::<D>("[[refine]] box", &table.bounds)?);
-        }
-        let frame = base.frame;
-        let axes = std::array::from_fn(|a| periodic[a]);
-        let mut forest = Forest::new(&Host, base.forest.root)
-            .map_err(VoxelError::from)?
-            .with_periodic(axes);
-        for level in 0..levels - 1 {
-            let width = 4.0 * frame.dx / f64::from(1u32 << level);
-            let is_fine = |id: u32| {
-                let low: [f64; D] = std::array::from_fn(|a| {
-                    frame.origin[a] + f64::from(forest.coord[id as usize][a]) * width
-                });
-                let meets = |of: &[[f64; D]; 2]| {
-                    (0..D).all(|a| low[a] < of[1][a] && low[a] + width > of[0][a])
-                };
-                fine.is_empty() || fine.iter().any(meets)
-            };
-            let mut marks = vec![Mark::Keep as u8; forest.capacity()];
-            for &id in forest.levels.get(level).into_iter().flatten() {
-                if is_fine(id) {
-                    marks[id as usize] = Mark::Refine as u8;
-                }
-            }
-            let fresh = (marks.iter().filter(|&&m| m == Mark::Refine as u8).count() as u64) << D;
-            let bytes = (fresh << (2 * D)) * bytes_of_cell(D as u64);
-            if bytes > Host.free_bytes() {
-                let text = format!("level {} alone needs {bytes} bytes of memory", level + 1);
-                return Err(Error::new(ErrorKind::Memory, text)
-                    .hint("fewer [domain] levels, or smaller [[refine]] boxes"));
-            }
-            forest.adapt(&Host, &mut marks).map_err(VoxelError::from)?;
-        }
-        let keep = vec![Mark::Keep as u8; forest.capacity()];
-        let same = forest
-            .refined_after(&Host, &keep)
-            .map_err(VoxelError::from)?;
-        let (forest, _) = forest.rebuilt(&Host, &same).map_err(VoxelError::from)?;
-        let solid = vec![0; forest.capacity()];
-        with_forest(&base, forest, solid)
-    }
-
-    /// By block id, cells whose centre is in a body; of refined blocks those with nothing but solid finer cells.
-    fn solid<const D: usize>(&self, mesh: &Mesh<D>) -> Result<Vec<u64>, Error> {
-        let mut boxes = Vec::new();
-        for table in &self.bodies {
-            boxes.push(corners::<D>("[[body]] box", &table.bounds)?);
-        }
-        let (forest, frame, cells) = (&mesh.forest, &mesh.frame, dims::cells(D));
-        let mut solid = vec![0u64; forest.capacity()];
-        for id in (0..forest.capacity()).rev() {
-            let h = frame.dx / f64::from(1u32 << forest.level[id]);
-            for cell in 0..cells {
-                let at: [i32; D] = dims::unravel(cell, 4);
-                let is_solid = if forest.first_child[id] == NONE {
-                    let x: [f64; D] = std::array::from_fn(|a| {
-                        frame.origin[a] + (f64::from(4 * forest.coord[id][a] + at[a]) + 0.5) * h
-                    });
-                    let holds =
-                        |of: &[[f64; D]; 2]| (0..D).all(|a| x[a] > of[0][a] && x[a] < of[1][a]);
-                    boxes.iter().any(holds)
-                } else {
-                    (0..dims::children(D)).all(|corner| {
-                        let (child, fine) = dims::below(at, dims::unravel::<D>(corner, 2));
-                        let block = forest.first_child[id] as usize + child;
-                        solid[block] >> dims::ravel(fine, 4) & 1 == 1
-                    })
-                };
-                solid[id] |= u64::from(is_solid) << cell;
-            }
-        }
-        Ok(solid)
-    }
-
     /// The length of a step: as given, or what is known before the first one allows.
     fn step<const D: usize>(&self, params: &FlowParams<D>, h: f64) -> Result<f64, Error> {
         if let Some(dt) = self.numerics.dt {
@@ -340,18 +260,6 @@ impl TwoPhaseCase {
             ),
         }
     }
-}
-
-/// By block id, the solid cells of leaves; no cell of refined blocks.
-fn leaf_masks<const D: usize>(mesh: &Mesh<D>) -> Vec<u64> {
-    let of = |(id, &mask): (usize, &u64)| {
-        if mesh.forest.is_leaf(id as u32) {
-            mask
-        } else {
-            0
-        }
-    };
-    mesh.classes.solid.iter().enumerate().map(of).collect()
 }
 
 fn face<const D: usize>(name: &str, table: &TwoPhaseFaceTable) -> Result<BoxFace<D>, Error> {

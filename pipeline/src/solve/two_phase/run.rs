@@ -7,10 +7,11 @@ use cutlink_device::{DeviceChoice, Host};
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting, RunSummary,
     fields::{FieldName, FieldUnit, FieldUnits},
+    looks::Looks,
 };
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_vof::{BoxFace, TwoPhaseFlow};
-use cutlink_voxelizer::kernels::AdaptKernels;
+use cutlink_voxelizer::{VoxelError, kernels::AdaptKernels};
 use serde_json::json;
 
 /// Steps between two lines of `phases.csv`, by default.
@@ -79,6 +80,8 @@ impl TwoPhaseCase {
         let run = RunSetting::new(&text, &self.run, &self.output, &setting.mesh, units.clone());
         let mut run = run.map_err(named)?;
         run.file.clone_from(&self.file);
+        let following = setting.following.as_ref();
+        run.looks = following.map(|(_, of)| Looks::of_levels::<D>(of.levels, setting.dt));
         let steps = options.steps.unwrap_or_else(|| run.until.most());
         let plan = plan(&setting, steps);
         if only_plan || observer.wants_summary() {
@@ -90,6 +93,7 @@ impl TwoPhaseCase {
         let TwoPhaseSetting {
             mesh,
             flow_mesh,
+            following,
             params,
             liquid,
             dt,
@@ -97,10 +101,16 @@ impl TwoPhaseCase {
         } = setting;
         let is_opening = |face: &BoxFace<D>| !matches!(face, BoxFace::Slip | BoxFace::NoSlip);
         let is_closed = !params.faces.iter().flatten().any(is_opening);
-        let flow =
+        let mut flow =
             TwoPhaseFlow::new(flow_mesh, params, &liquid).map_err(|error| named(error.into()))?;
+        if let Some((floor, adaptation)) = following {
+            let forest = mesh.forest.download(&Host).map_err(VoxelError::from)?;
+            flow.follow(forest, floor, adaptation)
+                .map_err(|error| named(error.into()))?;
+        }
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed);
+        flow.look().map_err(named)?;
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
     }
 }
@@ -129,8 +139,16 @@ fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
         dt,
         cells,
         bytes,
+        following,
         ..
     } = setting;
+    let follows = match following {
+        Some((_, of)) => format!(
+            "; the mesh follows the interface, up to {} cells",
+            of.max_cells
+        ),
+        None => String::new(),
+    };
     let levels = mesh.forest.levels.len();
     let h = mesh.frame.dx / f64::from(1u32 << (levels - 1));
     let time = steps as f64 * dt;
@@ -138,7 +156,7 @@ fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
     let device = DeviceReport::cpu();
     let text = format!(
         "device  {}\ntwo-phase flow in {D}D, densities {liquid} and {gas} kg/m³\n{cells} cells on {levels} level{}, {:.1} MB; \
-         the finest are {h:.4e} m wide\n{steps} steps of {dt:.4e} s: {time:.6} s; each is divided where the Courant number, \
+         the finest are {h:.4e} m wide{follows}\n{steps} steps of {dt:.4e} s: {time:.6} s; each is divided where the Courant number, \
          capillary waves or gravity ask for it\n",
         device.text(),
         if levels == 1 { "" } else { "s" },
@@ -152,6 +170,7 @@ fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
         "device": device,
         "cells": cells,
         "levels": levels,
+        "max_cells": following.as_ref().map(|(_, of)| of.max_cells),
         "bytes": { "flow": bytes },
         "steps": steps,
         "dt": dt,

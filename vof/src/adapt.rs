@@ -1,0 +1,379 @@
+//! A mesh that follows the interface.
+//!
+//! A *look* decides for each block of a level whether it is to have children: where both phases are in it or within a
+//! margin around it, where an opening lets in the other phase, where the vorticity asks for it, or where the mesh is
+//! refined for good (its *floor*). The decision is the same for a leaf and for a refined block, so that a second look
+//! changes nothing. Then the forest is closed under 2:1, ids become canonical, and the fields go along (`transfer`).
+//!
+//! Looks are due by what the fluid has moved: the sum of the Courant numbers since the last one stays two cells below the
+//! margin, one for the step to come and one for what a new plane may reach, so that mixed cells are on the finest level
+//! at all times. Cost of a look: a pass over the blocks; with a change, that of setting up a flow.
+
+use crate::compiled::compiled;
+use crate::flow::TwoPhaseFlow;
+use crate::interface::Kind;
+use crate::mesh::FlowMesh;
+use crate::params::BoxFace;
+use crate::{TwoPhaseError, transfer, velocity};
+use cutlink_amr::{Forest, ForestKernels, Mark, OUTSIDE, Refined, dims};
+use cutlink_device::{Host, memory};
+use cutlink_elliptic::Beside;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Cells between the interface and the end of the margin when the mesh has to follow at the latest.
+const RESERVE: f64 = 2.0;
+
+/// Factor by which thresholds rise where the budget asks for it, and how often at most.
+const RAISE: f64 = 1.25;
+const RAISES: usize = 60;
+
+/// How a mesh follows the interface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InterfaceAdaptation {
+    /// Most levels, the root included; the interface is on the finest.
+    pub levels: usize,
+    /// Cells of the finest level around the interface that are on this level too: 3 to 8.
+    pub margin: u32,
+    /// Vorticity times the cell's width above which a block is refined, m/s; none: the interface alone counts.
+    pub vorticity: Option<f64>,
+    /// Share of `vorticity` below which children are taken again.
+    pub coarsen: f64,
+    /// Most cells of leaves; the vorticity's threshold rises where it asks for more.
+    pub max_cells: u64,
+}
+
+impl InterfaceAdaptation {
+    pub(crate) fn check(&self) -> Result<(), TwoPhaseError> {
+        let levels = self.levels as f64;
+        crate::check(
+            "the levels of the adaptation",
+            levels,
+            (1.0..=16.0).contains(&levels),
+            "1 to 16",
+        )?;
+        let margin = f64::from(self.margin);
+        crate::check(
+            "the margin of the adaptation",
+            margin,
+            (3.0..=8.0).contains(&margin),
+            "3 to 8 cells",
+        )?;
+        let refine = self.vorticity.unwrap_or(1.0);
+        crate::check(
+            "the vorticity of the adaptation",
+            refine,
+            refine > 0.0 && refine.is_finite(),
+            "positive, in m/s",
+        )?;
+        let share = self.coarsen;
+        crate::check(
+            "the coarsening share of the adaptation",
+            share,
+            share > 0.0 && share < 1.0,
+            "between 0 and 1",
+        )
+    }
+}
+
+/// A look at a flow whose mesh follows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InterfaceLook {
+    /// Leaves by level, after it.
+    pub leaves: Vec<u64>,
+    /// Leaves that were given children.
+    pub refined: u64,
+    /// Blocks whose children were taken.
+    pub coarsened: u64,
+    /// Leaves that the vorticity wanted finer, and the budget did not let be.
+    pub withheld: u64,
+    /// Factor of the vorticity's threshold, above 1 where the budget required it.
+    pub raised: f64,
+    /// Wall time, s.
+    pub seconds: f64,
+}
+
+/// What a flow keeps whose mesh follows it.
+#[derive(Debug)]
+pub(crate) struct Following<const D: usize> {
+    pub(crate) forest: Forest<D>,
+    floor: Forest<D>,
+    adaptation: InterfaceAdaptation,
+    /// Cells that the fluid may have moved since the last look.
+    pub(crate) path: f64,
+}
+
+/// Whether a forest has children at a block of another one.
+fn is_refined_in<const D: usize>(forest: &Forest<D>, level: usize, at: [i32; D]) -> bool {
+    let found = forest.find(level, at);
+    found.is_some_and(|id| usize::from(forest.level[id as usize]) == level && !forest.is_leaf(id))
+}
+
+impl<const D: usize> TwoPhaseFlow<D> {
+    /// From now on the mesh follows the interface: `forest` is that of the flow's mesh, and blocks that have children in
+    /// `floor` keep them.
+    ///
+    /// # Errors
+    /// Parameters out of their range.
+    ///
+    /// # Panics
+    /// Where the forest is another one than that of the mesh.
+    pub fn follow(
+        &mut self,
+        forest: Forest<D>,
+        floor: Forest<D>,
+        adaptation: InterfaceAdaptation,
+    ) -> Result<(), TwoPhaseError> {
+        adaptation.check()?;
+        let same = forest.capacity() == self.mesh.blocks().len() && forest.root == floor.root;
+        assert!(same, "the forest of the flow");
+        self.following = Some(Following {
+            forest,
+            floor,
+            adaptation,
+            path: f64::INFINITY,
+        });
+        Ok(())
+    }
+
+    /// The forest of a mesh that follows the interface.
+    pub fn forest(&self) -> Option<&Forest<D>> {
+        self.following.as_ref().map(|f| &f.forest)
+    }
+
+    /// Looks at the flow and adapts its mesh if the next step could take the interface out of the margin.
+    ///
+    /// # Errors
+    /// More cells at the interface than the budget has, too little memory; the flow is as it was then.
+    pub fn adapt_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
+        let next = self.params.courant;
+        let is_due = |f: &Following<D>| f.path + next > f64::from(f.adaptation.margin) - RESERVE;
+        match self.following.as_ref().is_some_and(is_due) {
+            true => self.adapt().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Looks at the flow and adapts its mesh.
+    ///
+    /// # Errors
+    /// As [`adapt_if_due`](Self::adapt_if_due).
+    ///
+    /// # Panics
+    /// Where the mesh is to stay.
+    pub fn adapt(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
+        (compiled::<D>().adapt)(self)
+    }
+
+    pub(crate) fn adapt_here(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
+        let begin = Instant::now();
+        let following = self.following.as_ref().expect("a mesh that follows");
+        let decision = self.decide(following)?;
+        let refined = &decision.refined;
+        let roots = following.forest.roots();
+        let mut look = InterfaceLook {
+            leaves: refined.leaves(D, roots),
+            refined: refined.refined,
+            coarsened: refined.coarsened,
+            withheld: decision.withheld,
+            raised: decision.raised,
+            seconds: 0.0,
+        };
+        if look.refined + look.coarsened > 0 {
+            let (forest, former) = following.forest.rebuilt(&Host, refined)?;
+            self.change(forest, former.ids())?;
+        }
+        self.following.as_mut().expect("as above").path = 0.0;
+        look.seconds = begin.elapsed().as_secs_f64();
+        Ok(look)
+    }
+
+    /// Takes another mesh: of its blocks, the former ids, [`NONE`](cutlink_amr::NONE) where they are new.
+    fn change(&mut self, forest: Forest<D>, old_of: &[u32]) -> Result<(), TwoPhaseError> {
+        let solid = transfer::solid(&self.mesh, &forest, old_of)?;
+        let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
+        let fields = transfer::fields(&self.mesh, &mesh, &self.params, &self.fields, old_of)?;
+        self.take_mesh(mesh, fields)?;
+        self.following.as_mut().expect("a mesh that follows").forest = forest;
+        Ok(())
+    }
+
+    /// Which blocks are to have children, within the budget.
+    fn decide(&self, following: &Following<D>) -> Result<Decision, TwoPhaseError> {
+        let adaptation = &following.adaptation;
+        let forest = &following.forest;
+        let most = adaptation.max_cells;
+        let (mut raised, mut first) = (1.0, 0);
+        for raise in 0..=RAISES {
+            let threshold = adaptation.vorticity.map(|v| v * raised);
+            let wanted = self.wanted(following, threshold);
+            let count = wanted.iter().filter(|&&w| w).count() as u64;
+            if raise == 0 {
+                first = count;
+            }
+            let mut marks = self.marks(&wanted)?;
+            for level in (1..forest.levels.len()).rev() {
+                Host.ripple(forest, level, &mut marks)?;
+            }
+            let refined = forest.refined_after(&Host, &marks)?;
+            let leaves: u64 = refined.leaves(D, forest.roots()).iter().sum();
+            let cells = leaves * dims::cells(D) as u64;
+            if cells <= most {
+                return Ok(Decision {
+                    refined,
+                    withheld: first - count,
+                    raised,
+                });
+            }
+            if adaptation.vorticity.is_none() || raise == RAISES {
+                return Err(TwoPhaseError::Budget { cells, most });
+            }
+            raised *= RAISE;
+        }
+        unreachable!("the last round returns")
+    }
+
+    /// Marks of blocks by what is wanted.
+    fn marks(&self, wanted: &[bool]) -> Result<Vec<u8>, TwoPhaseError> {
+        let blocks = self.mesh.blocks();
+        let mut marks = memory::with_capacity("marks", blocks.len())?;
+        marks.extend((0..blocks.len()).map(|block| {
+            let may_go = |parent: usize| !wanted[parent];
+            let mark = if !blocks.is_leaf(block) {
+                Mark::Keep
+            } else if wanted[block] {
+                Mark::Refine
+            } else if blocks.parent(block).is_some_and(may_go) {
+                Mark::Coarsen
+            } else {
+                Mark::Keep
+            };
+            mark as u8
+        }));
+        Ok(marks)
+    }
+
+    /// By block, whether it is to have children.
+    fn wanted(&self, following: &Following<D>, vorticity: Option<f64>) -> Vec<bool> {
+        let (mesh, adaptation) = (&self.mesh, &following.adaptation);
+        let (blocks, cells) = (mesh.blocks(), dims::cells(D));
+        let alpha = &self.fields.alpha;
+        let kinds: Vec<Kind> = (alpha.par_chunks(cells)).map(Kind::of).collect();
+        let of = |block: usize| {
+            let level = blocks.level(block);
+            if is_refined_in(&following.floor, level, blocks.coord(block)) {
+                return true;
+            }
+            if level + 1 >= adaptation.levels {
+                return false;
+            }
+            let finer = (adaptation.levels - 1 - level).min(31);
+            let margin = adaptation.margin.div_ceil(1 << finer) as i32;
+            let limit = vorticity.map(|v| match blocks.is_leaf(block) {
+                true => v,
+                false => v * adaptation.coarsen,
+            });
+            self.is_interface_near(&kinds, block, margin)
+                || self.lets_in_other(&kinds, block)
+                || limit.is_some_and(|limit| self.is_vorticity_above(block, limit))
+        };
+        (0..blocks.len()).into_par_iter().map(of).collect()
+    }
+
+    /// Whether both phases are in a block and so many cells around it.
+    fn is_interface_near(&self, kinds: &[Kind], block: usize, margin: i32) -> bool {
+        let (mesh, own, cells) = (&self.mesh, kinds[block], dims::cells(D));
+        let around = mesh.around(block);
+        if own == Kind::Both {
+            return true;
+        }
+        if around
+            .iter()
+            .all(|&other| other == OUTSIDE || kinds[other as usize] == own)
+        {
+            return false;
+        }
+        let wide = (4 + 2 * margin) as usize;
+        (0..wide.pow(D as u32)).any(|i| {
+            let to = dims::unravel::<D>(i, wide).map(|c| c - margin);
+            let (other, cell) = mesh.cell_at(block, to);
+            let at = other * cells + cell;
+            Kind::of(&self.fields.alpha[at..=at]) != own
+        })
+    }
+
+    /// Whether a block lies at an opening from which the other phase may come.
+    fn lets_in_other(&self, kinds: &[Kind], block: usize) -> bool {
+        (0..2 * D).any(|side| {
+            let is_outside = self.mesh.blocks().beside(block, side) == Beside::Outside;
+            match self.params.face(side) {
+                BoxFace::Inflow { liquid, .. } | BoxFace::Pressure { liquid, .. } => {
+                    is_outside && Kind::of(&[liquid]) != kinds[block]
+                }
+                BoxFace::Slip | BoxFace::NoSlip => false,
+            }
+        })
+    }
+
+    /// Whether the vorticity times the width is above a limit in a cell of a block; not where a fluid slips along walls.
+    fn is_vorticity_above(&self, block: usize, limit: f64) -> bool {
+        let (mesh, params, u) = (&self.mesh, &self.params, &self.fields.velocity);
+        // The difference of a component over a cell along an axis.
+        let rise = |cell: usize, k: usize, axis: usize| {
+            let at = |side| velocity::beyond(mesh, params, &u[k], k, (block, cell), side);
+            0.5 * (at(2 * axis + 1) - at(2 * axis))
+        };
+        (0..dims::cells(D)).any(|cell| {
+            let mut square = 0.0;
+            for a in 0..D {
+                for b in a + 1..D {
+                    square += (rise(cell, b, a) - rise(cell, a, b)).powi(2);
+                }
+            }
+            square > limit * limit
+        })
+    }
+
+    /// The mesh of a saved state, whose blocks with children have a 1.
+    ///
+    /// # Errors
+    /// Where they are those of no balanced forest.
+    pub(crate) fn restore_mesh(&mut self, refined: &[u8]) -> Result<(), TwoPhaseError> {
+        let Some(following) = &self.following else {
+            return Ok(());
+        };
+        let now = &following.forest;
+        let mut forest = Forest::new(&Host, now.root)?.with_periodic(now.periodic);
+        for level in 0..cutlink_amr::MAX_LEVELS {
+            let mut marks = memory::with_capacity("marks", forest.capacity())?;
+            for id in 0..forest.capacity() {
+                let has = *refined.get(id).ok_or(TwoPhaseError::SavedMesh)? == 1;
+                let is_of_level = usize::from(forest.level[id]) == level;
+                marks.push(match has && is_of_level {
+                    true => Mark::Refine as u8,
+                    false => Mark::Keep as u8,
+                });
+            }
+            if forest.refine(&Host, level, &mut marks)? == 0 {
+                break;
+            }
+        }
+        let is_sound = forest.capacity() == refined.len() && forest.validate().is_ok();
+        if !is_sound {
+            return Err(TwoPhaseError::SavedMesh);
+        }
+        let solid = transfer::solid_at(&self.mesh, now, &forest)?;
+        let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
+        let fields = transfer::empty(&mesh, !self.fields.pull.is_empty())?;
+        self.take_mesh(mesh, fields)?;
+        self.following.as_mut().expect("as above").forest = forest;
+        Ok(())
+    }
+}
+
+/// What a look decided.
+struct Decision {
+    refined: Refined<Host>,
+    withheld: u64,
+    raised: f64,
+}
