@@ -185,7 +185,7 @@ fn every_pose_is_that_from_scratch() {
     for threads in [1, 3, 7] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().expect("threads");
-        let [plane, space] = pool.install(|| {
+        let (plane, space, count) = pool.install(|| {
             let (moving, frame, params, poses) = plane_case();
             let plane = compare(&moving, frame, &params, &poses);
             let (moving, frame, params, poses) = space_case();
@@ -194,10 +194,14 @@ fn every_pose_is_that_from_scratch() {
             } else {
                 &poses[2..]
             };
-            [plane, compare(&moving, frame, &params, poses)]
+            let space = compare(&moving, frame, &params, poses);
+            (plane, space, poses.len())
         });
         assert!(plane[0] > 2_500 && plane[1] > 200, "{plane:?}");
-        assert!(space[0] > 5_000 && space[1] > 200, "{space:?}");
+        assert!(
+            space[0] > 5_000 && space[1] > 50 * count,
+            "{space:?} of {count} poses"
+        );
     }
 }
 
