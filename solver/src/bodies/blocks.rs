@@ -5,14 +5,16 @@ use crate::{Params, SolverError, adapt::AdaptationLook, tables::Built};
 use cutlink_amr::{Forest, FormerIds, NONE, dims};
 use cutlink_device::{Backend, Host, of_dimension};
 use cutlink_mesher::rigid::Pose;
-use cutlink_voxelizer::{EmbedParams, Frame, Mesh, MovingSurface, VoxelError};
+use cutlink_voxelizer::{
+    EmbedParams, Frame, Mesh, MovingSurface, VoxelError, kernels::MeshKernels,
+};
 
 /// Bytes that a facet takes while blocks are made: vertices in f64 and on the lattice, facets, lists.
 const FACET_BYTES: u64 = 100;
 
 /// How bodies of a dimension are embedded; see [`of_dimension`].
-pub(super) struct Embeds<const D: usize> {
-    pub(super) on: On<D>,
+struct Embeds<const D: usize> {
+    on: On<D>,
     blocks: Blocks<D>,
 }
 
@@ -27,21 +29,25 @@ type On<const D: usize> = fn(
 type Blocks<const D: usize> =
     fn(&MovingSurface<D>, Frame<D>, &EmbedParams, &[Vec<Pose<D>>]) -> Result<Forest<D>, VoxelError>;
 
-static EMBEDS_2D: Embeds<2> = Embeds {
-    on: |surface, forest, frame, params, poses| {
-        surface.embed_on(&Host, forest, frame, params, poses)
-    },
-    blocks: |surface, frame, params, poses| surface.blocks(&Host, frame, params, poses),
-};
-static EMBEDS_3D: Embeds<3> = Embeds {
-    on: |surface, forest, frame, params, poses| {
-        surface.embed_on(&Host, forest, frame, params, poses)
-    },
-    blocks: |surface, frame, params, poses| surface.blocks(&Host, frame, params, poses),
-};
+impl<const D: usize> Embeds<D>
+where
+    Host: MeshKernels<D>,
+{
+    const fn new() -> Self {
+        Self {
+            on: |surface, forest, frame, params, poses| {
+                surface.embed_on(&Host, forest, frame, params, poses)
+            },
+            blocks: |surface, frame, params, poses| surface.blocks(&Host, frame, params, poses),
+        }
+    }
+}
+
+static EMBEDS_2D: Embeds<2> = Embeds::new();
+static EMBEDS_3D: Embeds<3> = Embeds::new();
 
 impl<const D: usize> Embeds<D> {
-    pub(super) fn get() -> &'static Self {
+    fn get() -> &'static Self {
         of_dimension::<D, Self>(&EMBEDS_2D, &EMBEDS_3D)
     }
 }

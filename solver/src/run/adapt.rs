@@ -13,7 +13,7 @@ use crate::{
     storage::Storage,
     tables::{self, Built},
 };
-use cutlink_amr::NONE;
+use cutlink_amr::{Forest, NONE};
 use cutlink_voxelizer::AdaptedBlocks;
 use std::{io, sync::OnceLock, time::Instant};
 
@@ -40,9 +40,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         }
         self.epoch += 1;
         let built = tables::build_checked(self.plan.mesh, &self.plan.params)?;
-        let built = built.into_iter().map(|level| level.upload(&self.backend));
-        let built = built.collect::<Result<_, _>>()?;
-        self.change_levels(built, None)
+        self.change_levels(self.upload(built)?, None)
     }
 
     /// Fits the mesh to the initial state, which is set again on each mesh.
@@ -106,13 +104,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
 
     /// Gives the flow the adapted mesh.
     fn change(&mut self, adapted: &AdaptedBlocks<B>, keeps_flow: bool) -> Result<(), SolverError> {
-        let own = self.own.as_mut().expect("a mesh that may change");
+        let own = self.own.as_ref().expect("a mesh that may change");
+        let slot_of = self.slots_of(&own.mesh.forest)?;
         let backend = &self.backend;
-        let forest = &own.mesh.forest;
-        let mut slot_of = backend.alloc("slots", forest.capacity(), NONE)?;
-        for state in &self.levels {
-            backend.own_slots(forest, &state.level, &state.blocks, &mut slot_of)?;
-        }
+        let own = self.own.as_mut().expect("a mesh that may change");
         let former = own.take(backend, adapted)?;
         let before = Before {
             slot_of,
@@ -130,6 +125,23 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             false => None,
         };
         self.change_levels(built, seeds.as_ref())
+    }
+
+    /// By block id of the forest that the levels are of, its slot with populations of its own.
+    pub(super) fn slots_of(&self, forest: &Forest<D, B>) -> Result<B::Buf<u32>, SolverError> {
+        let mut slot_of = self.backend.alloc("slots", forest.capacity(), NONE)?;
+        for state in &self.levels {
+            let (level, blocks) = (&state.level, &state.blocks);
+            self.backend
+                .own_slots(forest, level, blocks, &mut slot_of)?;
+        }
+        Ok(slot_of)
+    }
+
+    /// Tables in the backend's memory.
+    pub(super) fn upload(&self, built: Vec<Built<D>>) -> Result<Vec<Built<D, B>>, SolverError> {
+        let levels = built.into_iter().map(|level| level.upload(&self.backend));
+        levels.collect()
     }
 
     /// Takes the levels of the mesh as it is, with populations from those of the old ones if these are given.

@@ -8,9 +8,8 @@ use crate::{
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
     storage::Storage,
-    tables::Built,
 };
-use cutlink_amr::{Forest, FormerIds, NONE};
+use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::{Host, Real};
 use std::{io, sync::OnceLock, time::Instant};
 
@@ -148,16 +147,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         former: &FormerIds<Host>,
     ) -> Result<(), SolverError> {
         let backend = self.backend.clone();
-        let movement = self.movement.as_mut().expect("there are bodies");
-        let old = movement.mesh()?.forest.upload(&backend)?;
-        let mut slot_of = backend.alloc("slots", old.capacity(), NONE)?;
-        for state in &self.levels {
-            backend.own_slots(&old, &state.level, &state.blocks, &mut slot_of)?;
-        }
+        let old = self.mesh()?.forest.upload(&backend)?;
         let before = Before {
-            slot_of,
+            slot_of: self.slots_of(&old)?,
             first_child: old.into_first_child(),
         };
+        let movement = self.movement.as_mut().expect("there are bodies");
         let built = movement.take_blocks(forest, &self.plan.params)?;
         let forest = movement.mesh()?.forest.upload(&backend)?;
         let built = self.upload(built)?;
@@ -165,11 +160,6 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let seeds = Seeds::of(&backend, &forest, &built, &former, before)?;
         self.change_levels(built, Some(&seeds))?;
         self.begin_bodies()
-    }
-
-    fn upload(&self, built: Vec<Built<D>>) -> Result<Vec<Built<D, B>>, SolverError> {
-        let levels = built.into_iter().map(|level| level.upload(&self.backend));
-        levels.collect()
     }
 
     /// Brings the bodies back to their first poses.
