@@ -75,7 +75,7 @@ pub(super) struct TwoPhase<const D: usize> {
     pub(super) flow: TwoPhaseFlow<D>,
     /// The mesh at the start.
     pub(super) mesh: Mesh<D>,
-    /// The mesh now, of one that follows the interface; made when it is asked for.
+    /// The present mesh, where it follows the interface. It is made at the first use.
     now: OnceLock<Mesh<D>>,
     epoch: u64,
     looks: Vec<AdaptationLook>,

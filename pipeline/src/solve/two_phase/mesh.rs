@@ -283,8 +283,8 @@ pub(super) fn solid_above<const D: usize>(forest: &Forest<D>, solid: &mut [u64])
     }
 }
 
-/// A forest of at most so many levels, whose blocks have children where asked for: by the block's corners, and the levels
-/// that there are then. Ids are canonical.
+/// A forest of at most `most` levels. `is_refined` gets the corners of a block, and the number of levels down to its children, the
+/// root level included. Ids are canonical.
 fn refined<const D: usize>(
     base: &Mesh<D>,
     most: usize,
