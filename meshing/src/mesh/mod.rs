@@ -31,7 +31,7 @@ const WALL_SHARE: f64 = 0.05;
 /// Embeds a surface in memory; `options` must not name another surface. Files are neither read nor written.
 ///
 /// ```
-/// use cutlink::MeshOptions;
+/// use cutlink_meshing::MeshOptions;
 /// use cutlink_mesher::Surface;
 ///
 /// // A tetrahedron, facets counter-clockwise from outside.
@@ -39,9 +39,9 @@ const WALL_SHARE: f64 = 0.05;
 /// let facets = vec![[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
 /// let surface = Surface::single_patch(vertices, facets, "body");
 /// let options = MeshOptions { levels: Some(2), ..MeshOptions::default() };
-/// let mesh = cutlink::mesh(&surface, &options)?;
+/// let mesh = cutlink_meshing::mesh(&surface, &options)?;
 /// assert!(mesh.links.len() > 0);
-/// # Ok::<(), cutlink::Error>(())
+/// # Ok::<(), cutlink_common::Error>(())
 /// ```
 ///
 /// # Errors
@@ -66,12 +66,17 @@ where
 /// Embeds the file or shape of `options`. Nothing is written; notes and progress go to `observer`.
 ///
 /// ```
-/// use cutlink::{AnyMesh, MeshOptions};
+/// use cutlink_meshing::MeshOptions;
+/// use cutlink_voxelizer::AnyMesh;
 ///
-/// let mut options = MeshOptions::default(); options.shape = Some("sphere:r=0.5".into());
-/// options.levels = Some(2); let AnyMesh::D3(mesh) = cutlink::mesh::from_options(&options, &mut
-/// ())? else { unreachable!("a sphere is 3D"); }; assert!(mesh.links.len() > 0);
-/// # Ok::<(), cutlink::Error>(())
+/// let mut options = MeshOptions::default();
+/// options.shape = Some("sphere:r=0.5".into());
+/// options.levels = Some(2);
+/// let AnyMesh::D3(mesh) = cutlink_meshing::mesh::from_options(&options, &mut ())? else {
+///     unreachable!("a sphere is 3D");
+/// };
+/// assert!(mesh.links.len() > 0);
+/// # Ok::<(), cutlink_common::Error>(())
 /// ```
 ///
 /// # Errors
