@@ -83,7 +83,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     }
 
     /// The same flow with bodies that move. They are embedded at their first poses, on the blocks of the mesh. Where such a flow goes,
-    /// [`LatticeFlow::mesh`] has the bodies as they are; it runs on the CPU, on one rank.
+    /// [`LatticeFlow::mesh`] has the bodies as they are; it runs on one rank.
     ///
     /// # Errors
     /// [`SolverError::Body`] with what is not possible and the way out.
@@ -191,9 +191,6 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
-        if self.has_bodies && B::MEMORY == Memory::Device {
-            return Err(bodies::on_device());
-        }
         let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
         backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
         alone(B::start(slice::from_ref(backend), None, self)?)

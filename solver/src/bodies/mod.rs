@@ -116,14 +116,6 @@ pub struct MotionSample<const D: usize> {
     pub forces: Vec<[f64; 6]>,
 }
 
-/// Why bodies do not move on a device.
-pub(crate) fn on_device() -> SolverError {
-    refuse(
-        "all",
-        "bodies that move run on the CPU alone: choose the device cpu",
-    )
-}
-
 /// Why bodies do not move on several ranks.
 pub(crate) fn on_ranks() -> SolverError {
     refuse(

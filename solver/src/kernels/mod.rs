@@ -15,6 +15,7 @@
 //! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
 //! | [`integrate`](FlowKernels::integrate) | sums and extremes over blocks with nothing but fluid in them and beside them | `integrate` |
 //! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
+//! | [`refill`](FlowKernels::refill) | populations of cells that a body has uncovered | `refill` |
 //! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
 //! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
 //! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
@@ -51,6 +52,15 @@ pub const SUMS: usize = 7;
 /// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (2D: xx, xy, yy; 3D: xx, xy, xz, yy, yz, zz).
 pub const fn exchanged(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
+}
+
+/// What cells that a body has uncovered are filled from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefillSource {
+    /// The fluid beside, and the walls that the cells' links meet.
+    Neighbors,
+    /// Nothing: fluid at rest with density 1.
+    Rest,
 }
 
 /// Relaxation rates of a level.
@@ -419,18 +429,16 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         to: &mut Self::Buf<S>,
     ) -> Result<(), SolverError>;
 
-    /// Populations of cells that a body has uncovered, 4^D times the slot plus the cell, from the fluid beside and from the walls of the
-    /// level's links: see `cpu/refill.rs`.
-    ///
-    /// # Errors
-    /// [`SolverError::Body`] on a backend that has no bodies that move.
+    /// Populations of cells that a body has uncovered, 4^D times the slot plus the cell, in ascending order: see `cpu/refill.rs`. Returns
+    /// those that still wait, in order, which are all that no other cell's fluid is beside.
     fn refill<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
         half_step: [f64; 3],
-        fresh: &[u32],
+        waiting: &[u32],
+        source: RefillSource,
         populations: &mut Self::Buf<S>,
-    ) -> Result<(), SolverError>;
+    ) -> Result<Vec<u32>, SolverError>;
 
     /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
     fn mass<L: Lattice, S: Storage>(

@@ -5,7 +5,7 @@ use crate::{
     LatticeFlow, SolverError,
     adapt::transfer::{Before, Seeds},
     bodies::{Again, Followed, Movement, look},
-    kernels::{ExactSum, FlowKernels, SUMS},
+    kernels::{ExactSum, FlowKernels, RefillSource, SUMS},
     lattice::Lattice,
     storage::Storage,
 };
@@ -31,13 +31,27 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         if movement.advance(time)? {
             let followed = movement.follow()?;
             let fresh = self.take_tables(backend, movement, followed)?;
-            let half_step = self.half_step.map(|g| g.wide());
-            backend.refill::<L, S>(&self.level, half_step, &fresh, &mut self.now)?;
+            self.refill::<L>(backend, fresh)?;
         } else {
             self.set_rules(backend, movement)?;
         }
         let loads = self.loads::<L>(backend, movement, moment_center)?;
         movement.take_loads(loads);
+        Ok(())
+    }
+
+    /// Populations of cells that were uncovered, in rounds from the fluid inwards; cells that no fluid is beside are at rest.
+    fn refill<L: Lattice>(&mut self, backend: &B, fresh: Vec<u32>) -> Result<(), SolverError> {
+        let half_step = self.half_step.map(|g| g.wide());
+        let (mut waiting, mut source) = (fresh, RefillSource::Neighbors);
+        while !waiting.is_empty() {
+            let now = &mut self.now;
+            let left = backend.refill::<L, S>(&self.level, half_step, &waiting, source, now)?;
+            if left.len() == waiting.len() {
+                source = RefillSource::Rest;
+            }
+            waiting = left;
+        }
         Ok(())
     }
 

@@ -369,8 +369,10 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         of_all.meet::<L, S>(backend, finer)?;
         step::<D, L, S, B>(backend, of_all, finer)
     };
-    // Messages through host memory are copies in the main stream of a device, for which other streams do not wait.
-    let is_staged = peers.is_some_and(|peers| !peers.are_linked());
+    // Messages through host memory and tables of bodies are copies in the main stream of a device, for which other streams do not
+    // wait.
+    let is_staged = peers.is_some_and(|peers| !peers.are_linked())
+        || movement.is_some() && B::MEMORY == Memory::Device;
     if is_staged && B::MEMORY == Memory::Host && clock.is_none() {
         // While finer levels wait for other ranks, this one does its step.
         let (finer, own) = rayon::join(|| twice(backend), || collide(backend, coarse));

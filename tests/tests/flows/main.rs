@@ -10,6 +10,7 @@
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `integrals` | sums over the fluid: against those of a snapshot, and of Taylor-Green vortices |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
+//! | `moving` | bodies that move: every lattice, collision and precision, blocks that follow, free bodies, states |
 //! | `mass` | moving walls conserve mass without a reset: circles that turn, lids |
 //! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
 //! | `openings` | inlets and outlets beside no-slip walls: pressure, mass flow, corners |
@@ -35,6 +36,7 @@ mod integrals;
 mod lids;
 mod mass;
 mod modeled;
+mod moving;
 mod openings;
 mod operators;
 mod periodic;

@@ -98,8 +98,27 @@ pub(super) fn params<const D: usize>(
     params
 }
 
+/// How far fields may be from those of f64 on the host, and forces relative to the largest.
+///
+/// Snapshots are f32: of f64 runs all but the last bit is the same. In 16 bits, populations are below 2^-5 here and rounded to 2^-16, by
+/// chance as an acceleration is there: 3e-5 is the deviation of the sums over a cell, of which this is seven. The rate of KBC is a
+/// quotient of small differences, which rounding changes most; between an inlet and an outflow it differs by 1.3e-5 on a GPU.
+pub(super) fn bounds(collision: Collision, precision: Precision) -> [f64; 2] {
+    let share = match collision {
+        Collision::Kbc => 200.0,
+        _ => 1.0,
+    };
+    match precision {
+        Precision::F16 => [2.1e-4, 1.5e-2],
+        Precision::F32 => [share * 2e-6, share * 2e-4],
+        // What KBC amplifies is in the forces too.
+        Precision::F64 if collision == Collision::Kbc => [share * 1.2e-7, 1e-4],
+        Precision::F64 => [share * 1.2e-7, share * 1e-10],
+    }
+}
+
 /// The largest difference of density and velocity.
-fn difference<const D: usize>(a: &dyn LatticeFlow<D>, b: &dyn LatticeFlow<D>) -> f64 {
+pub(super) fn difference<const D: usize>(a: &dyn LatticeFlow<D>, b: &dyn LatticeFlow<D>) -> f64 {
     let [a, b] = [a, b].map(|flow| flow.snapshot().expect("a snapshot"));
     apart(&a, &b)
 }
@@ -146,41 +165,20 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
             run.advance(steps).expect("steps");
             run.check().expect("no divergence");
             let wrong = difference(&**run, &*reference);
-            // Snapshots are f32: of f64 runs all but the last bit is the same. In 16 bits, populations are below 2^-5 here and
-            // rounded to 2^-16, by chance as an acceleration is there: 3e-5 is the deviation of the sums over a cell, of which this is
-            // seven.
-            // The rate of KBC is a quotient of small differences, which rounding changes most; between an inlet and an outflow it
-            // differs by 1.3e-5 on a GPU.
-            let share = if variant.collision == Collision::Kbc {
-                200.0
-            } else {
-                1.0
-            };
-            let bound = match precision {
-                Precision::F16 => 2.1e-4,
-                Precision::F32 => share * 2e-6,
-                Precision::F64 => share * 1.2e-7,
-            };
+            let [of_fields, of_forces] = bounds(variant.collision, *precision);
             assert!(
-                wrong <= bound,
+                wrong <= of_fields,
                 "{variant:?} {precision} after {}: {wrong}",
                 run.steps()
             );
             let forces = run.take_forces().expect("forces");
             assert_eq!(forces.len(), expected.len());
-            let bound = match precision {
-                Precision::F16 => 1.5e-2,
-                Precision::F32 => share * 2e-4,
-                // As above: what KBC amplifies is in the forces too.
-                Precision::F64 if variant.collision == Collision::Kbc => 1e-4,
-                Precision::F64 => share * 1e-10,
-            };
             for (got, want) in forces.iter().zip(&expected) {
                 let size = worst(want.patches[0].iter().map(|f| f.abs()));
                 for n in 0..6 {
                     let wrong = (got.patches[0][n] - want.patches[0][n]).abs() / size;
                     assert!(
-                        wrong <= bound,
+                        wrong <= of_forces,
                         "{variant:?} {precision} force {n} of step {}: {got:?} {want:?}",
                         got.step
                     );

@@ -33,7 +33,7 @@ mod topology;
 mod transfer;
 mod wish;
 
-use super::{Between, ExactSum, FlowKernels, Relaxation, SUMS, Transfer};
+use super::{Between, ExactSum, FlowKernels, RefillSource, Relaxation, SUMS, Transfer};
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, LatticeKind, Plan, SolverError,
     fields::FluidSums,
@@ -448,11 +448,12 @@ impl<const D: usize> FlowKernels<D> for Host {
         &self,
         level: &Level<D, Self>,
         half_step: [f64; 3],
-        fresh: &[u32],
+        waiting: &[u32],
+        source: RefillSource,
         populations: &mut Vec<S>,
-    ) -> Result<(), SolverError> {
-        refill::refill::<D, L, S>(level, half_step, fresh, populations);
-        Ok(())
+    ) -> Result<Vec<u32>, SolverError> {
+        let (refill, view) = (refill::refill::<D, L, S>, (level, half_step));
+        Ok(refill(view, waiting, source, populations))
     }
 
     fn mass<L: Lattice, S: Storage>(

@@ -1,9 +1,13 @@
 //! Populations of cells that a body has uncovered: Grad's approximation (Dorschner, Chikatamarla, Bösch & Karlin 2015, §3.2), with
 //! the density and the stress of the fluid beside, and a velocity between that of the wall and that of the fluid.
 
-use super::{cell::View, cell::velocity, order::Order};
+use super::{
+    cell::{View, velocity},
+    order::{Order, Toward},
+};
 use crate::{
     constants::condition,
+    kernels::RefillSource,
     lattice::{Lattice, MOST, opposite},
     storage::Storage,
     tables::{At, Level},
@@ -11,7 +15,7 @@ use crate::{
 use cutlink_amr::dims;
 use cutlink_device::{Host, Real};
 use rayon::prelude::*;
-use std::{collections::BTreeSet, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// Density less 1, velocity, and the stress that collision has left (xx, xy, xz, yy, yz, zz; of axes that there are).
 #[derive(Clone, Copy)]
@@ -83,25 +87,25 @@ impl<const D: usize> Fluid<D> {
     }
 }
 
-/// The fluid of a cell, from those of its neighbours that are known; none where there is no such neighbour. The velocity is
-/// interpolated along each cut link between the wall there and the cell on the other side, where that is known.
+/// A cell's place: 4^D times the slot plus the cell.
+fn place<const D: usize>(at: At<D>) -> u32 {
+    (dims::cells(D) * at.slot + at.cell()) as u32
+}
+
+/// The fluid of a cell, from those of its neighbours that do not wait; none where there is no such neighbour. The velocity is
+/// interpolated along each cut link between the wall there and the cell on the other side, where that does not wait.
 fn guess<const D: usize, L: Lattice, S: Storage>(
     view: &View<'_, D, L, S>,
     at: At<D>,
     half_step: &[f64; 3],
-    unknown: &BTreeSet<u32>,
+    waiting: &[u32],
 ) -> Option<Fluid<D>> {
-    let place = |at: At<D>| (dims::cells(D) * at.slot + at.cell()) as u32;
-    let is_open = |q: usize, at: At<D>| {
-        // A link that is cut ends at a wall, though there may be fluid behind it.
-        let links = view.links(at);
-        links
-            .place(super::order::Toward::<L>::DIRECTION[q])
-            .is_none()
-    };
+    let links = view.links(at);
+    let link = |q: usize| links.place(Toward::<L>::DIRECTION[q]);
+    // A link that is cut ends at a wall, though there may be fluid behind it.
     let known = |q: usize| {
         let next = view.fluid(at, velocity::<D, L>(q))?;
-        (is_open(q, at) && !unknown.contains(&place(next))).then_some(next)
+        (link(q).is_none() && waiting.binary_search(&place(next)).is_err()).then_some(next)
     };
     let none = Fluid {
         density: 0.0,
@@ -123,10 +127,10 @@ fn guess<const D: usize, L: Lattice, S: Storage>(
     let mut found = none;
     found.add(&mean, 1.0 / weights);
     let (mut sum, mut weights) = ([0.0; D], 0.0);
-    for (direction, link) in view.links(at).places() {
-        let q = super::order::Toward::<L>::VELOCITY[direction];
+    for q in 1..L::Q {
+        let Some(link) = link(q) else { continue };
         let rule = &view.level.rules[2 * D + usize::from(view.level.patch[link])];
-        if q == MOST || rule.kind != condition::WALL {
+        if rule.kind != condition::WALL {
             continue;
         }
         let share = f64::from(view.level.q[link]);
@@ -147,44 +151,43 @@ fn guess<const D: usize, L: Lattice, S: Storage>(
     Some(found)
 }
 
-/// Refills cells, 4^D times the slot plus the cell, in rounds from the fluid inwards; cells that no fluid is beside are at rest
-/// with density 1.
+/// Refills those of the waiting cells that fluid is beside, or all with fluid at rest; the cells that still wait.
 pub(super) fn refill<const D: usize, L: Lattice, S: Storage>(
-    level: &Level<D, Host>,
-    half_step: [f64; 3],
-    fresh: &[u32],
+    (level, half_step): (&Level<D, Host>, [f64; 3]),
+    waiting: &[u32],
+    source: RefillSource,
     populations: &mut [S],
-) {
-    let mut unknown: BTreeSet<u32> = fresh.iter().copied().collect();
+) -> Vec<u32> {
     let cells = dims::cells(D);
-    while !unknown.is_empty() {
-        let view = View::<D, L, S> {
-            level,
-            from: populations,
-            lattice: PhantomData,
-        };
-        let of = |&place: &u32| {
+    let view = View::<D, L, S> {
+        level,
+        from: populations,
+        lattice: PhantomData,
+    };
+    let of = |&place: &u32| match source {
+        RefillSource::Neighbors => {
             let at = At::<D>::new(place as usize / cells, place as usize % cells);
-            guess(&view, at, &half_step, &unknown).map(|fluid| (place, fluid))
-        };
-        let waiting: Vec<u32> = unknown.iter().copied().collect();
-        let mut found: Vec<(u32, Fluid<D>)> = waiting.par_iter().filter_map(of).collect();
-        if found.is_empty() {
-            let still = Fluid {
-                density: 0.0,
-                velocity: [0.0; D],
-                stress: [[0.0; D]; D],
-            };
-            found = waiting.iter().map(|&place| (place, still)).collect();
+            guess(&view, at, &half_step, waiting)
         }
-        for (place, fluid) in found {
-            let (slot, cell) = (place as usize / cells, place as usize % cells);
-            let block = &mut populations[slot * L::Q * cells..][..L::Q * cells];
-            for q in 0..L::Q {
-                let f = fluid.population::<L>(q, &half_step);
-                block[Order::<L>::of(q, cell)] = S::store(S::Real::of(f));
-            }
-            unknown.remove(&place);
+        RefillSource::Rest => Some(Fluid {
+            density: 0.0,
+            velocity: [0.0; D],
+            stress: [[0.0; D]; D],
+        }),
+    };
+    let found: Vec<Option<Fluid<D>>> = waiting.par_iter().map(of).collect();
+    let mut left = Vec::new();
+    for (&place, fluid) in waiting.iter().zip(found) {
+        let Some(fluid) = fluid else {
+            left.push(place);
+            continue;
+        };
+        let (slot, cell) = (place as usize / cells, place as usize % cells);
+        let block = &mut populations[slot * L::Q * cells..][..L::Q * cells];
+        for q in 0..L::Q {
+            let f = fluid.population::<L>(q, &half_step);
+            block[Order::<L>::of(q, cell)] = S::store(S::Real::of(f));
         }
     }
+    left
 }

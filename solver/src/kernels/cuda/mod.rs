@@ -15,6 +15,7 @@ mod indicate;
 mod integrate;
 mod macroscopic;
 mod mass;
+mod refill;
 mod seed;
 mod slip;
 mod step;
@@ -23,9 +24,9 @@ mod topology;
 mod transfer;
 mod wish;
 
-use super::{Between, ExactSum, FlowKernels, Relaxation, Transfer};
+use super::{Between, ExactSum, FlowKernels, RefillSource, Relaxation, Transfer};
 use crate::{
-    Communicator, F16, Indicator, LatticeFlow, Plan, SolverError, bodies,
+    Communicator, F16, Indicator, LatticeFlow, Plan, SolverError,
     fields::FluidSums,
     lattice::Lattice,
     plan::{self, Starts},
@@ -55,6 +56,7 @@ static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
 static INDICATE: [Module; 2] = cutlink_device::cuda_modules!("indicate");
 static INTEGRATE: [Module; 2] = cutlink_device::cuda_modules!("integrate");
+static REFILL: [Module; 2] = cutlink_device::cuda_modules!("refill");
 static SEED: [Module; 2] = cutlink_device::cuda_modules!("seed");
 static TABLES: [Module; 2] = cutlink_device::cuda_modules!("tables");
 static WISH: [Module; 2] = cutlink_device::cuda_modules!("wish");
@@ -359,12 +361,13 @@ impl<const D: usize> FlowKernels<D> for Cuda {
 
     fn refill<L: Lattice, S: Storage>(
         &self,
-        _: &Level<D, Self>,
-        _: [f64; 3],
-        _: &[u32],
-        _: &mut CudaBuf<S>,
-    ) -> Result<(), SolverError> {
-        Err(bodies::on_device())
+        level: &Level<D, Self>,
+        half_step: [f64; 3],
+        waiting: &[u32],
+        source: RefillSource,
+        populations: &mut CudaBuf<S>,
+    ) -> Result<Vec<u32>, SolverError> {
+        refill::refill::<D, L, S>(self, level, half_step, waiting, source, populations)
     }
 
     fn mass<L: Lattice, S: Storage>(
