@@ -3,12 +3,13 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 19] = [
+pub const EXAMPLES: [(&str, &str); 20] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
     ("channel-180", include_str!("examples/channel-180.toml")),
     ("cylinder", include_str!("examples/cylinder.toml")),
+    ("flapping", include_str!("examples/flapping.toml")),
     ("oscillating", include_str!("examples/oscillating.toml")),
     ("settling", include_str!("examples/settling.toml")),
     ("sphere", include_str!("examples/sphere.toml")),

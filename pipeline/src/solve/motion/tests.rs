@@ -3,7 +3,7 @@ use crate::solve::{Case, resolve::CaseGrid};
 use cutlink_common::config::parse;
 use cutlink_device::Host;
 use cutlink_flow::{RunOptions, Table};
-use cutlink_mesher::primitives::{Shape2, Shape3};
+use cutlink_mesher::primitives::{AnyShape, Shape2, Shape3, parse_shape};
 use cutlink_solver::MotionSample;
 use cutlink_voxelizer::{Fill, Mesh, validate};
 use std::f64::consts::PI;
@@ -118,6 +118,60 @@ fn a_path_is_in_lattice_units_with_its_exact_derivatives() {
             .re_embed(&Host, mesh, params, &[pose])
             .expect("a mesh");
         assert_eq!(mesh.coarse_link_of(&[true]), None, "{pose:?}");
+    }
+}
+
+/// The path of Kinsey & Dumas (2008, eq. 1 and 2), about a third of the chord, on blocks that hold all of it.
+#[test]
+fn the_flapping_example_goes_as_its_source_says() {
+    let text = crate::solve::example::text("flapping").expect("an example");
+    let case = parse::<Case>("case", text).expect("a case");
+    let frame = Frame::new([-16.0, -20.0], 2.0 / 3.0, [60, 60]).expect("a box");
+    let AnyShape::D2(foil) = parse_shape("naca:0015,chord=1").expect("a shape") else {
+        panic!("an aerofoil is in the plane");
+    };
+    let placed = foil.surface(1e-3).expect("an aerofoil");
+    let embedding = EmbedParams::new(6, 0.1, Fill::NonZero);
+    let grid = CaseGrid {
+        frame: &frame,
+        patches: &placed.patches,
+        areas: &[],
+    };
+    let resolved = case.resolve("case", grid).expect("numbers");
+    let maker = Maker {
+        frame,
+        physics: resolved.physics,
+        units: resolved.units,
+        placed: &placed,
+        embedding: &embedding,
+    };
+    let bodies = maker.bodies(&resolved.case.motion, resolved.until.most());
+    let bodies = bodies.expect("bodies");
+    let period = 1.0 / 0.14 / resolved.units.time;
+    let periods = resolved.until.most() as f64 / period;
+    assert!((3.99..4.02).contains(&periods), "{periods}");
+    let mut mesh = bodies.first_mesh(frame).expect("a mesh");
+    for eighth in 0..8 {
+        let phase = 2.0 * PI * f64::from(eighth) / 8.0;
+        let pose = path(&bodies)(f64::from(eighth) / 8.0 * period)
+            .expect("numbers")
+            .pose;
+        let expected = [1.0 / 3.0, phase.cos()];
+        for a in 0..2 {
+            let found = frame.origin[a] + frame.dx * pose.center[a];
+            assert!((found - expected[a]).abs() < 1e-9, "{pose:?}");
+        }
+        let angle = 76.33f64.to_radians() * phase.sin();
+        assert!((pose.angle() - angle).abs() < 1e-9, "{pose:?}");
+        let there = Pose {
+            center: expected,
+            ..pose
+        };
+        mesh = bodies
+            .surface
+            .re_embed(&Host, mesh, &bodies.embedding, &[there])
+            .expect("a mesh");
+        assert_eq!(mesh.coarse_link_of(&[true]), None, "{there:?}");
     }
 }
 
