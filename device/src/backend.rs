@@ -212,8 +212,13 @@ pub trait Backend: Debug + Clone + Send + Sync + Sized + 'static {
     #[expect(unsafe_code, reason = "a graph holds addresses, not buffers")]
     unsafe fn replay(&self, graph: &Self::Graph) -> Result<(), DeviceError>;
 
-    /// Refuses `bytes` that do not fit, before anything is allocated.
+    /// Refuses `bytes` that do not fit, before anything is allocated. Below 1 MiB nothing is looked up: that takes longer than the
+    /// allocation.
     fn reserve(&self, what: &'static str, bytes: u64) -> Result<(), DeviceError> {
+        const LEAST: u64 = 1 << 20;
+        if bytes < LEAST {
+            return Ok(());
+        }
         let free = self.free_bytes();
         if bytes > free {
             return Err(DeviceError::OutOfMemory {
