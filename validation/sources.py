@@ -122,3 +122,20 @@ SPHERE_10000 = {"drag": 0.402}
 SPHERE_MILLION = {"drag": 0.12}
 # Ahmed, Ramm & Faltin, SAE 840300 (1984), figure 12: drag by slant, with stilts.
 AHMED = {12.5: 0.230, 25: 0.285, 35: 0.260}
+# Duetsch, Durst, Becker & Lienhart, J. Fluid Mech. 360 (1998) 249: KC 5, Re 100: coefficients of drag and of added mass.
+DUETSCH = (2.09, 1.45)
+# Guilmineau & Queutey, J. Fluids Struct. 16 (2002) 773: a circle at rest at Re 185: C_D, rms of C_L.
+CIRCLE_185 = (1.287, 0.443)
+# A circle that oscillates along the stream at Re 100 with 0.14 diameters and twice the frequency of shedding: means of C_D and rms of C_L
+# of several authors lie within 1.68 to 1.70 and 0.95 to 0.97.
+INLINE = (1.69, 0.96)
+# ten Cate, Nieuwstad, Derksen & van den Akker, Phys. Fluids 14 (2002) 4012: density, viscosity in m2/s, speed in unbounded oil, seconds to
+# compute, measured largest speed.
+TEN_CATE = {
+    "e1": (970, 3.845361e-4, 0.038, 1.8, 0.03599),
+    "e2": (965, 2.196891e-4, 0.060, 1.5, 0.05718),
+    "e3": (962, 1.174636e-4, 0.091, 1.15, 0.08727),
+    "e4": (960, 6.042e-5, 0.128, 0.95, 0.12224),
+}
+# Kinsey & Dumas, AIAA J. 46 (2008) 1318: power coefficient of a NACA 0015 at Re 1100.
+KINSEY = 0.86
