@@ -260,7 +260,7 @@ fn free_bodies_fall_as_on_the_host<K: AnyFlow>(kernels: &K) {
             mass: inertia.mass,
             displaced: inertia.volume,
             inertia: inertia.tensor,
-            force: [2e-4 * inertia.mass, -1e-4 * inertia.mass],
+            force: [5e-4 * inertia.mass, -1e-4 * inertia.mass],
             locked: [false; 6],
             springs: [0.0; 6],
             dampers: [0.0; 6],
@@ -274,7 +274,7 @@ fn free_bodies_fall_as_on_the_host<K: AnyFlow>(kernels: &K) {
     let scene = ellipse(free, None);
     let params = scene.params(Collision::Regularized, WallScheme::Linear, true);
     let run = |mut flow: Box<dyn LatticeFlow<2> + '_>| {
-        flow.advance(60).expect("steps");
+        flow.advance(120).expect("steps");
         flow.validate().expect("tables of the last pose");
         let looks = flow.take_looks().len();
         (flow.bodies()[0], looks)
