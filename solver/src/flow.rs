@@ -83,6 +83,39 @@ pub struct Lap {
     pub mean: f64,
 }
 
+/// The fluid at a place, in units of the root lattice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FluidState<const D: usize> {
+    /// Density.
+    pub density: f64,
+    /// Velocity.
+    pub velocity: [f64; D],
+    /// Rate of strain (∂u_a/∂x_b + ∂u_b/∂x_a) / 2, symmetric, in 1 / Δt.
+    pub strain: [[f64; D]; D],
+}
+
+impl<const D: usize> FluidState<D> {
+    /// Fluid that is not strained: its populations are those of the equilibrium.
+    pub fn unstrained((density, velocity): (f64, [f64; D])) -> Self {
+        Self {
+            density,
+            velocity,
+            strain: [[0.0; D]; D],
+        }
+    }
+}
+
+/// Rates of strain of every cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrainRates<const D: usize> {
+    /// xx, xy, yy; in 3D xx, xy, xz, yy, yz, zz: each by block id and cell, 4^D a block, in 1 / Δt of the root level. Refined
+    /// blocks have the means of their children; solid cells 0.
+    pub pairs: Vec<Vec<f32>>,
+}
+
+/// The fluid at a position.
+pub type StrainedState<'a, const D: usize> = dyn Fn([f64; D]) -> FluidState<D> + Sync + 'a;
+
 /// Density and velocity at a position.
 pub type InitialState<'a, const D: usize> = dyn Fn([f64; D]) -> (f64, [f64; D]) + Sync + 'a;
 
@@ -166,7 +199,25 @@ pub trait LatticeFlow<const D: usize>: Send {
     /// Sets density and velocity (in units of the root lattice) at the position of each cell (in
     /// root cells from the lower corner), populations to their equilibrium, and the time to zero. With an adaptation, the
     /// mesh is fitted to this state, by as many looks as there are levels.
-    fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError>;
+    fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+        self.set_strained(&|x| FluidState::unstrained(at(x)))
+    }
+
+    /// As [`set`](Self::set), with the viscous stress of the rate of strain in the populations: -2 ρ τ S / 3 before collision, with
+    /// the relaxation time of each level. A flow that goes on from another one starts without the loss of kinetic energy, and without
+    /// the sound, of a start from equilibrium.
+    fn set_strained(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError>;
+
+    /// Rates of strain now, with the snapshot of this step: from the stress of the populations; on levels where collision leaves less than
+    /// an eighth of it (τ near 1), and with an eddy viscosity, from the gradient of the velocity ([`gradient`](crate::fields::gradient())),
+    /// which is of first order beside walls.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    ///
+    /// # Panics
+    /// Where the snapshot is of another mesh.
+    fn strain_rates(&self, now: &Snapshot<D>) -> Result<StrainRates<D>, SolverError>;
 
     /// As [`set`](Self::set), for a state that is the same everywhere: faster, since nothing is computed by cell.
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError>;

@@ -41,7 +41,10 @@ pub use bodies::{
 };
 pub use error::SolverError;
 pub use f16::F16;
-pub use flow::{DeviceFields, ForceSample, InitialState, Lap, LatticeFlow, Snapshot, Work};
+pub use flow::{
+    DeviceFields, FluidState, ForceSample, InitialState, Lap, LatticeFlow, Snapshot, StrainRates,
+    StrainedState, Work,
+};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use means::RunningMeans;

@@ -11,12 +11,14 @@ mod level;
 mod part;
 pub(crate) mod saved;
 pub(crate) mod snapshot;
+pub(crate) mod strain;
 mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, BodyState, DeviceFields, ForceSample, InitialState, Interpolation, Lap,
-    LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, Work,
+    AdaptationLook, BodyState, DeviceFields, FluidState, ForceSample, Interpolation, Lap,
+    LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
+    StrainedState, Work,
     adapt::own_mesh::OwnMesh,
     bodies::Movement,
     fields::Integrals,
@@ -338,7 +340,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         })
     }
 
-    fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    fn set_strained(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError> {
         self.forget_mesh()?;
         self.set_fields(at)?;
         self.adapt_to_initial(at)
@@ -347,7 +349,13 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
         self.forget_mesh()?;
         self.set_same(density, velocity)?;
-        self.adapt_to_initial(&|_| (density, velocity))
+        self.adapt_to_initial(&|_| FluidState::unstrained((density, velocity)))
+    }
+
+    fn strain_rates(&self, now: &Snapshot<D>) -> Result<StrainRates<D>, SolverError> {
+        strain::rates::<D, L, S>(self.mesh()?, now, &self.departures()?, |level, slots| {
+            self.populations(level, slots)
+        })
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {

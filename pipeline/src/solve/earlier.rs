@@ -29,7 +29,11 @@ use cutlink_meshing::{
     },
     options::MeshOptions,
 };
-use cutlink_solver::{Plan, Snapshot, fields::velocity_at, kernels::FlowKernels};
+use cutlink_solver::{
+    FluidState, Plan, Snapshot, StrainRates,
+    fields::{strain_at, velocity_at},
+    kernels::FlowKernels,
+};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::{
     any::Any,
@@ -41,6 +45,7 @@ pub(super) struct Earlier<const D: usize> {
     path: PathBuf,
     mesh: Mesh<D>,
     snapshot: Snapshot<D>,
+    strain: StrainRates<D>,
     units: Units,
 }
 
@@ -66,14 +71,7 @@ where
     };
     let mesh = mesh_of::<D>(&case, opened).map_err(|failure| failure.within(&name))?;
     let resolved = case.resolve(&name, CaseGrid::of(&mesh))?;
-    let (snapshot, mesh) =
-        on!(opened, backend => restored(&path, &header, &mesh, &resolved, backend))?;
-    Ok(Earlier {
-        path,
-        units: resolved.units,
-        mesh,
-        snapshot,
-    })
+    on!(opened, backend => restored(path, &header, &mesh, &resolved, backend))
 }
 
 /// The error of a checkpoint whose case is not one for the solver at hand.
@@ -134,18 +132,18 @@ where
     builder.build(&prepared)
 }
 
-/// Density and velocity of a checkpoint, and the mesh they are on, which may have changed in that run.
+/// The flow of a checkpoint, with the mesh that it is on, which may have changed in that run.
 fn restored<const D: usize, B: FlowKernels<D>>(
-    path: &Path,
+    path: PathBuf,
     header: &checkpoint::Header,
     mesh: &Mesh<D>,
     resolved: &Resolved<D>,
     backend: &B,
-) -> Result<(Snapshot<D>, Mesh<D>), Error> {
+) -> Result<Earlier<D>, Error> {
     let plan = Plan::new(mesh, resolved.params.clone())?;
     Sheet::new(&plan, resolved, None, B::MEMORY).check_memory(backend)?;
     let mut flow = plan.start(backend)?;
-    checkpoint::read(path, &header.case, mesh.checksum(), |from| {
+    checkpoint::read(&path, &header.case, mesh.checksum(), |from| {
         flow.restore(from).map_err(Error::from)
     })
     .map_err(|failure| {
@@ -153,7 +151,14 @@ fn restored<const D: usize, B: FlowKernels<D>>(
             "the mesh is rebuilt from its case: the surface file must be unchanged and in place",
         )
     })?;
-    Ok((flow.snapshot()?, flow.mesh()?.download(&Host)?))
+    let snapshot = flow.snapshot()?;
+    Ok(Earlier {
+        strain: flow.strain_rates(&snapshot)?,
+        mesh: flow.mesh()?.download(&Host)?,
+        units: resolved.units,
+        path,
+        snapshot,
+    })
 }
 
 impl<const D: usize> Earlier<D> {
@@ -181,10 +186,10 @@ impl<const D: usize> Earlier<D> {
         .hint("this box must lie within that one"))
     }
 
-    /// Pressure and velocity at a point, in SI units. `density` is that of the new run's fluid, by which pressures are
-    /// scaled. Inside the body of this flow the velocity is zero, and the pressure is the mean of the adjacent fluid
+    /// Pressure, velocity and rate of strain at a point, in SI units. `density` is that of the new run's fluid, by which pressures
+    /// are scaled. Inside the body of this flow the velocity is zero, and the pressure is the mean of the adjacent fluid
     /// cells, or 0 without any.
-    fn at(&self, x: [f64; D], density: f64) -> (f64, [f64; D]) {
+    fn at(&self, x: [f64; D], density: f64) -> FluidAt<D> {
         let frame = &self.mesh.frame;
         // Rounding must not move a point on the edge outside.
         let point = std::array::from_fn(|a| {
@@ -193,9 +198,13 @@ impl<const D: usize> Earlier<D> {
         });
         let speed = self.units.velocity();
         let pressure = |of: f64| (of - 1.0) / 3.0 * density * speed * speed;
-        match velocity_at(&self.mesh, &self.snapshot, point) {
-            Some((density, velocity)) => (pressure(density), velocity.map(|u| u * speed)),
-            None => (pressure(self.beside(point)), [0.0; D]),
+        let (density, velocity) = velocity_at(&self.mesh, &self.snapshot, point)
+            .unwrap_or_else(|| (self.beside(point), [0.0; D]));
+        let strain = strain_at(&self.mesh, &self.strain, point).unwrap_or([[0.0; D]; D]);
+        FluidAt {
+            pressure: pressure(density),
+            velocity: velocity.map(|u| u * speed),
+            strain: strain.map(|row| row.map(|s| s / self.units.time)),
         }
     }
 
@@ -226,17 +235,23 @@ impl<const D: usize> Earlier<D> {
         }
     }
 
-    /// Density and velocity in lattice units of a run, at a point in its root cells.
-    pub(super) fn on_lattice(
-        &self,
-        frame: &Frame<D>,
-        units: &Units,
-        x: [f64; D],
-    ) -> (f64, [f64; D]) {
+    /// The fluid in lattice units of a run, at a point in its root cells: strained as here, so that its stress is that of the run's
+    /// own viscosity and time step.
+    pub(super) fn on_lattice(&self, frame: &Frame<D>, units: &Units, x: [f64; D]) -> FluidState<D> {
         let place = std::array::from_fn(|a| frame.origin[a] + frame.dx * x[a]);
-        let (pressure, velocity) = self.at(place, units.density);
+        let fluid = self.at(place, units.density);
         let speed = units.velocity();
-        let density = 1.0 + 3.0 * pressure / (units.density * speed * speed);
-        (density, velocity.map(|u| u / speed))
+        FluidState {
+            density: 1.0 + 3.0 * fluid.pressure / (units.density * speed * speed),
+            velocity: fluid.velocity.map(|u| u / speed),
+            strain: fluid.strain.map(|row| row.map(|s| s * units.time)),
+        }
     }
+}
+
+/// The fluid at a point, in SI units.
+struct FluidAt<const D: usize> {
+    pressure: f64,
+    velocity: [f64; D],
+    strain: [[f64; D]; D],
 }

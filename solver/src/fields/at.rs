@@ -1,7 +1,7 @@
 //! Values between cell centres.
 
 use super::{gradient, is_solid, toward, velocity_of};
-use crate::Snapshot;
+use crate::{Snapshot, StrainRates, kernels::pairs};
 use cutlink_amr::{CellRef, NONE, NeighborCell, OUTSIDE, dims};
 use cutlink_voxelizer::Mesh;
 
@@ -188,4 +188,25 @@ pub fn scalar_at<const D: usize>(mesh: &Mesh<D>, values: &[f32], point: [f64; D]
         }
         Around::Cell(at, _) => Some(value(at)),
     }
+}
+
+/// The rate of strain at a point, in 1 / Δt of the root level: multilinear as [`velocity_at`], elsewhere that of the cell; `None`
+/// outside the box and in solid cells.
+pub fn strain_at<const D: usize>(
+    mesh: &Mesh<D>,
+    rates: &StrainRates<D>,
+    point: [f64; D],
+) -> Option<[[f64; D]; D]> {
+    let cells = match around(mesh, point)? {
+        Around::Cells(cells) => cells,
+        Around::Cell(at, _) => vec![(at, 1.0)],
+    };
+    let mut strain = [[0.0; D]; D];
+    for ((_, a, b), row) in pairs::<D>().zip(&rates.pairs) {
+        let value =
+            |at: CellRef| f64::from(row[at.block as usize * dims::cells(D) + at.cell as usize]);
+        let sum = cells.iter().map(|&(at, weight)| weight * value(at)).sum();
+        (strain[a][b], strain[b][a]) = (sum, sum);
+    }
+    Some(strain)
 }

@@ -22,7 +22,7 @@ mod integrals;
 mod wall;
 
 pub(crate) use at::blocks_of_gradients;
-pub use at::{Around, around, blocks_around, scalar_at, velocity_at};
+pub use at::{Around, around, blocks_around, scalar_at, strain_at, velocity_at};
 pub use derived::{q_criterion, vorticity};
 pub(crate) use gradient::{central, fluid_around, toward};
 pub use gradient::{gradient, gradients};

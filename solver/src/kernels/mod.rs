@@ -63,6 +63,12 @@ pub enum RefillSource {
     Rest,
 }
 
+/// The places of the stress xx, xy, xz, yy, yz, zz (2D: xx, xy, yy) among them, and its two axes.
+pub(crate) fn pairs<const D: usize>() -> impl Iterator<Item = (usize, usize, usize)> {
+    let all = (0..D).flat_map(|a| (a..D).map(move |b| (a, b)));
+    all.enumerate().map(|(n, (a, b))| (1 + D + n, a, b))
+}
+
 /// Relaxation rates of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]

@@ -6,9 +6,9 @@ use super::{
     part::Outline,
 };
 use crate::{
-    LatticeFlow, SolverError, Work,
+    FluidState, LatticeFlow, SolverError, Work,
     adapt::own_mesh::OwnMesh,
-    kernels::{ExactSum, FlowKernels, SUMS},
+    kernels::{ExactSum, FlowKernels, SUMS, exchanged, pairs},
     lattice::Lattice,
     run::{Run, saved::pieces},
     storage::Storage,
@@ -36,7 +36,7 @@ pub(crate) enum Command<const D: usize> {
     Populations(u64, u64, u64),
     /// Take the own populations of all levels that follow, some slots at a time, after so many root steps.
     Restore(u64),
-    /// Take the density and velocity of all cells that follow, by level, some slots at a time.
+    /// Take the fluid of all cells that follow, by level, some slots at a time.
     Set,
     /// Take this density and velocity everywhere.
     SetSame(f64, [f64; D]),
@@ -129,6 +129,30 @@ pub(crate) fn sums_of_words(words: &[u64], patches: usize) -> Vec<(u64, Vec<Exac
     samples
         .map(|words| (words[0], bytemuck::cast_slice(&words[1..]).to_vec()))
         .collect()
+}
+
+/// The fluid of a cell as [`exchanged`] numbers.
+pub(crate) fn numbers_of<const D: usize>(fluid: FluidState<D>) -> impl Iterator<Item = f64> {
+    let FluidState {
+        density,
+        velocity,
+        strain,
+    } = fluid;
+    let strains = pairs::<D>().map(move |(_, a, b)| strain[a][b]);
+    std::iter::once(density).chain(velocity).chain(strains)
+}
+
+/// The inverse.
+fn fluid_of<const D: usize>(numbers: &[f64]) -> FluidState<D> {
+    let mut strain = [[0.0; D]; D];
+    for (n, a, b) in pairs::<D>() {
+        (strain[a][b], strain[b][a]) = (numbers[n], numbers[n]);
+    }
+    FluidState {
+        density: numbers[0],
+        velocity: std::array::from_fn(|a| numbers[1 + a]),
+        strain,
+    }
 }
 
 /// A divergence as bytes: step, level, cell, position, and the text.
@@ -248,7 +272,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
         self.local.begin_at(steps, 0.0)
     }
 
-    /// Takes densities and velocities as they come.
+    /// Takes the fluid of cells as it comes.
     fn set(&mut self) -> Result<(), SolverError> {
         self.local.each(|run| run.begin_at(0, 0.0))?;
         for level in 0..self.local.whole.levels() {
@@ -256,7 +280,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
                 .slots
                 .len();
             for slots in pieces(0..slots) {
-                let (first, len) = (slots.start, slots.len() * dims::cells(D) * (1 + D));
+                let (first, len) = (slots.start, slots.len() * dims::cells(D) * exchanged(D));
                 let values = self.receive::<f64>()?;
                 if values.len() != len {
                     return Err(SolverError::Communication {
@@ -265,9 +289,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
                 }
                 self.local.each(|run| {
                     run.set_slots(level, slots.clone(), &|slot, cell| {
-                        let at = (1 + D) * ((slot - first) * dims::cells(D) + cell);
-                        let values = &values[at..at + 1 + D];
-                        (values[0], std::array::from_fn(|a| values[1 + a]))
+                        let at = exchanged(D) * ((slot - first) * dims::cells(D) + cell);
+                        fluid_of(&values[at..at + exchanged(D)])
                     })
                 })?;
             }

@@ -2,12 +2,12 @@
 
 use super::{
     Ranks,
-    command::{Command, WORKS, diverged_of_bytes, sums_of_words},
+    command::{Command, WORKS, diverged_of_bytes, numbers_of, sums_of_words},
     part::Outline,
 };
 use crate::{
-    AdaptationLook, DeviceFields, ForceSample, InitialState, Lap, LatticeFlow, RunningMeans,
-    Snapshot, SolverError,
+    AdaptationLook, DeviceFields, FluidState, ForceSample, Lap, LatticeFlow, RunningMeans,
+    Snapshot, SolverError, StrainRates, StrainedState,
     adapt::own_mesh::{OwnMesh, topology},
     fields::{Integrals, integrals},
     kernels::{ExactSum, FlowKernels, cpu::by_block},
@@ -19,6 +19,7 @@ use crate::{
             write_count, write_pieces,
         },
         snapshot::{self, Blocks},
+        strain,
     },
     storage::Storage,
 };
@@ -75,16 +76,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
     }
 
     /// The initial state on the mesh as it is.
-    fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    fn set_fields(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError> {
         self.command(Command::Set)?;
         for remote in &self.there {
             let outlines = self.local.whole.outlines[remote.rank].iter();
             for (level, (outline, coords)) in outlines.zip(&self.local.coords).enumerate() {
                 let of_slot = |&slot: &u32| -> Vec<f64> {
-                    let of_cell = |cell: usize| {
-                        let (density, u) = at(center(level, coords[slot as usize], cell));
-                        std::iter::once(density).chain(u)
-                    };
+                    let of_cell =
+                        |cell: usize| numbers_of(at(center(level, coords[slot as usize], cell)));
                     (0..dims::cells(D)).flat_map(of_cell).collect()
                 };
                 for slots in pieces(0..outline.slots.len()) {
@@ -98,7 +97,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
     }
 
     /// Fits the mesh to the initial state, which is set again on each mesh.
-    fn adapt_to_initial(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    fn adapt_to_initial(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError> {
         let adaptation = self.local.plan.params.adaptation.as_ref();
         for _ in 0..adaptation.map_or(0, |a| a.levels) {
             if !self.look(false)? {
@@ -345,7 +344,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         })
     }
 
-    fn set(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    fn set_strained(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError> {
         self.forget_mesh()?;
         self.set_fields(at)?;
         self.adapt_to_initial(at)
@@ -355,7 +354,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         self.forget_mesh()?;
         self.command(Command::SetSame(density, velocity))?;
         self.local.each(|run| run.set_same(density, velocity))?;
-        self.adapt_to_initial(&|_| (density, velocity))
+        self.adapt_to_initial(&|_| FluidState::unstrained((density, velocity)))
+    }
+
+    fn strain_rates(&self, now: &Snapshot<D>) -> Result<StrainRates<D>, SolverError> {
+        let of_levels = self.local.ranks[0].run.departures_with(&self.local.blocks);
+        strain::rates::<D, L, S>(self.mesh()?, now, &of_levels, |level, slots| {
+            self.populations(level, slots)
+        })
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {

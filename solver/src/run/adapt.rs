@@ -2,7 +2,7 @@
 
 use super::{Run, level::State};
 use crate::{
-    Adaptation, InitialState, LatticeFlow, SolverError,
+    Adaptation, LatticeFlow, SolverError, StrainedState,
     adapt::{
         own_mesh::OwnMesh,
         transfer::{Before, Seeds},
@@ -44,7 +44,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     }
 
     /// Fits the mesh to the initial state, which is set again on each mesh.
-    pub(super) fn adapt_to_initial(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    pub(super) fn adapt_to_initial(
+        &mut self,
+        at: &StrainedState<'_, D>,
+    ) -> Result<(), SolverError> {
         let levels = self.plan.params.adaptation.as_ref().map_or(0, |a| a.levels);
         for _ in 0..levels {
             if !self.look(false)? {

@@ -1,9 +1,9 @@
-//! Initial states: populations at their equilibrium.
+//! Initial states: populations at their equilibrium, or with the stress of a rate of strain.
 
 use super::{Run, level::State, saved::pieces};
 use crate::{
-    InitialState, SolverError,
-    kernels::{FlowKernels, exchanged},
+    FluidState, SolverError, StrainedState,
+    kernels::{FlowKernels, cpu::arrive_each, exchanged, pairs},
     lattice::Lattice,
     storage::Storage,
 };
@@ -27,8 +27,8 @@ fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: [f64; D]) 
 }
 
 impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
-    /// Writes the populations of a slot whose cells have these densities and velocities.
-    fn set_slot<L: Lattice>(&self, at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [S]) {
+    /// Writes the populations of a slot with such cells: those of the equilibrium, and in strained ones those with the stress.
+    fn set_slot<L: Lattice>(&self, of: impl Fn(usize) -> FluidState<D>, to: &mut [S]) {
         // After collision, half a step of the acceleration is in the momentum.
         let push: [f64; 27] = std::array::from_fn(|q| {
             let along = |a: usize| f64::from(L::C[q][a]) * self.half_step[a].wide();
@@ -37,31 +37,59 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
                 false => 0.0,
             }
         });
+        let (mut moments, mut strained) = ([[S::Real::of(0.0); 64]; 10], 0);
         for cell in 0..dims::cells(D) {
-            let (density, u) = at(cell);
+            let fluid = of(cell);
             for (q, push) in push.iter().enumerate().take(L::Q) {
-                let f = equilibrium::<D, L>(q, density, u) + density * push;
+                let f = equilibrium::<D, L>(q, fluid.density, fluid.velocity);
+                let f = f + fluid.density * push;
                 to[B::place::<L>(q, cell)] = S::store(S::Real::of(f));
             }
+            if fluid.strain.as_flattened().iter().any(|&s| s != 0.0) {
+                strained |= 1 << cell;
+                self.put_moments(&fluid, |n, value| moments[n][cell] = value);
+            }
+        }
+        if strained != 0 {
+            let arrival = self.arrival_scaled(1.0);
+            arrive_each::<D, L, S::Real>(&moments, &arrival, strained, |q, cell, f| {
+                to[B::place::<L>(q, cell)] = S::store(f);
+            });
+        }
+    }
+
+    /// The transferred moments of a cell, by number: with the stress that the viscosity alone has, before collision.
+    fn put_moments(&self, fluid: &FluidState<D>, mut put: impl FnMut(usize, S::Real)) {
+        let FluidState {
+            density,
+            velocity,
+            strain,
+        } = fluid;
+        put(0, S::Real::of(density - 1.0));
+        for a in 0..D {
+            put(1 + a, S::Real::of(density * velocity[a]));
+        }
+        // A step of the level is shorter than one of the root.
+        let per_step = 1.0 / f64::from(1u32 << self.level.index);
+        for (n, a, b) in pairs::<D>() {
+            // Without strain 0, and not -0.
+            let stress = 2.0 / 3.0 * density * self.tau * strain[a][b] * per_step;
+            put(n, S::Real::of(0.0 - stress));
         }
     }
 
     /// Writes the transferred moments of such a slot.
-    fn set_moments(at: impl Fn(usize) -> (f64, [f64; D]), to: &mut [S::Real]) {
+    fn set_moments(&self, of: impl Fn(usize) -> FluidState<D>, to: &mut [S::Real]) {
         let cells = dims::cells(D);
         for cell in 0..cells {
-            let (density, u) = at(cell);
-            to[cell] = S::Real::of(density - 1.0);
-            for a in 0..D {
-                to[(1 + a) * cells + cell] = S::Real::of(density * u[a]);
-            }
+            self.put_moments(&of(cell), |n, value| to[n * cells + cell] = value);
         }
     }
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// The initial state on the mesh as it is.
-    pub(crate) fn set_fields(&mut self, at: &InitialState<'_, D>) -> Result<(), SolverError> {
+    pub(crate) fn set_fields(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError> {
         let coords = self
             .levels
             .iter()
@@ -70,10 +98,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         self.set_cells(&|level, slot, cell| at(center(level, coords[level][slot], cell)))
     }
 
-    /// Sets density and velocity of all cells, by level, slot and cell.
+    /// Sets the fluid of all cells, by level, slot and cell.
     fn set_cells(
         &mut self,
-        of: &(dyn Fn(usize, usize, usize) -> (f64, [f64; D]) + Sync),
+        of: &(dyn Fn(usize, usize, usize) -> FluidState<D> + Sync),
     ) -> Result<(), SolverError> {
         self.begin_at(0, 0.0)?;
         for level in 0..self.levels.len() {
@@ -84,13 +112,13 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         self.copy_to_second()
     }
 
-    /// Sets density and velocity of some slots, by slot and cell. [`begin_at`](Self::begin_at) has to come before, and
+    /// Sets the fluid of some slots, by slot and cell. [`begin_at`](Self::begin_at) has to come before, and
     /// [`copy_to_second`](Self::copy_to_second) to follow.
     pub(crate) fn set_slots(
         &mut self,
         level: usize,
         slots: Range<usize>,
-        of: &(dyn Fn(usize, usize) -> (f64, [f64; D]) + Sync),
+        of: &(dyn Fn(usize, usize) -> FluidState<D> + Sync),
     ) -> Result<(), SolverError> {
         let (backend, state) = (&self.backend, &mut self.levels[level]);
         let (first, row) = (slots.start, L::Q * dims::cells(D));
@@ -102,7 +130,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let exchanging = slots.end.min(state.level.exchanging).saturating_sub(first);
         let mut moments = vec![S::Real::of(0.0); exchanging * row];
         let all = moments.par_chunks_mut(row).enumerate();
-        all.for_each(|(n, to)| State::<D, S, B>::set_moments(|cell| of(first + n, cell), to));
+        all.for_each(|(n, to)| state.set_moments(|cell| of(first + n, cell), to));
         if exchanging > 0 {
             backend.write(moments, first * row, &mut state.moments)?;
         }
@@ -122,16 +150,17 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         (self.steps, self.mass_reset) = (0, 0.0);
         self.set_clocks()?;
         let cells = dims::cells(D);
+        let fluid = FluidState::unstrained((density, u));
         for state in &mut self.levels {
             let mut row = vec![S::zeroed(); L::Q * cells];
-            state.set_slot::<L>(|_| (density, u), &mut row);
+            state.set_slot::<L>(|_| fluid, &mut row);
             let slots = state.level.slots;
             // The old buffer is freed before the new one is taken.
             state.now = self.backend.upload(Vec::new())?;
             state.now = self.backend.repeat("populations", &row, slots)?;
             self.backend.copy(&state.now, &mut state.next)?;
             let mut row = vec![S::Real::of(0.0); exchanged(D) * cells];
-            State::<D, S, B>::set_moments(|_| (density, u), &mut row);
+            state.set_moments(|_| fluid, &mut row);
             let slots = state.level.exchanging;
             state.moments = self.backend.repeat("transferred moments", &row, slots)?;
         }

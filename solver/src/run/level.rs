@@ -96,27 +96,46 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     /// Another level before the mesh changed, whose steps are `1 / ratio` as long as this one's, as an origin of this one's
     /// populations. Where collision has left less than an eighth of the stress, rounding would be amplified too much.
     pub(super) fn origin<'a>(&self, old: &'a Self, ratio: f64) -> Origin<'a, D, S, B> {
-        // With an eddy viscosity, how much collision has left is not known from what it has left.
-        let keep = match old.relax.closure {
-            closure::NONE => 1.0 - 1.0 / old.tau,
-            _ => 0.0,
-        };
+        let Departure {
+            tau,
+            keep,
+            half_step,
+        } = old.departure();
         Origin {
             level: &old.level,
             populations: &old.now,
             departure: Departure {
-                tau: S::Real::of(old.tau),
-                keep: S::Real::of(if keep.abs() < 0.125 { 0.0 } else { keep }),
-                half_step: old.half_step,
+                tau: S::Real::of(tau),
+                keep: S::Real::of(keep),
+                half_step: half_step.map(S::Real::of),
             },
             arrival: self.arrival(old, ratio),
         }
     }
 
+    /// How values leave the level.
+    pub(super) fn departure(&self) -> Departure<f64> {
+        // With an eddy viscosity, how much collision has left is not known from what it has left.
+        let keep = match self.relax.closure {
+            closure::NONE => 1.0 - 1.0 / self.tau,
+            _ => 0.0,
+        };
+        Departure {
+            tau: self.tau,
+            keep: if keep.abs() < 0.125 { 0.0 } else { keep },
+            half_step: self.half_step.map(Real::wide),
+        }
+    }
+
     /// How moments from another level arrive, whose steps are `1 / ratio` as long as this one's.
     fn arrival(&self, from: &Self, ratio: f64) -> Arrival<S::Real> {
+        self.arrival_scaled(ratio * self.tau / from.tau)
+    }
+
+    /// How moments arrive whose stress is so many times this level's.
+    pub(super) fn arrival_scaled(&self, scale: f64) -> Arrival<S::Real> {
         Arrival {
-            scale: S::Real::of(ratio * self.tau / from.tau),
+            scale: S::Real::of(scale),
             keep: S::Real::of(1.0 - 1.0 / self.tau),
             relax: self.relax.between_levels(),
         }

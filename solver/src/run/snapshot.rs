@@ -70,7 +70,7 @@ pub(crate) fn fill_rows<const D: usize>(
     for level in (0..levels).rev() {
         write(level, rows)?;
         let refined = RefinedBlocks::new(&Host, mesh, level, blocks)?;
-        by_block::fill_refined::<D>(&refined, rows);
+        by_block::fill_refined::<D>(&refined, rows, 1.0);
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ pub struct RefinedBlocks<B: Backend> {
 }
 
 impl<B: Backend> RefinedBlocks<B> {
-    fn new<const D: usize>(
+    pub(super) fn new<const D: usize>(
         backend: &B,
         mesh: &Mesh<D>,
         level: usize,

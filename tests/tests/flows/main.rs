@@ -18,6 +18,7 @@
 //! | `periodic` | Taylor-Green vortices: order, refinement, conservation |
 //! | `walls` | Poiseuille, Couette, circular Couette: order at cut links, torque |
 //! | `sound` | how much sound comes back from faces, and through sponges |
+//! | `strained` | states with the stress of a rate of strain: round trips, the decay of vortices from the first step, another time step |
 //! | `stability` | how fast the fastest disturbance of a uniform stream grows: levels, faces |
 //! | `recorded` | small flows with the values that they had when these were recorded |
 //! | `running` | same bits for threads and after a restart; divergence; refusals |
@@ -45,6 +46,7 @@ mod recorded;
 mod running;
 mod sound;
 mod stability;
+mod strained;
 mod twins;
 mod varying;
 mod walls;

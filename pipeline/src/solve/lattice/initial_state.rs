@@ -18,7 +18,7 @@ pub(super) fn set<const D: usize>(
     if let Some(earlier) = earlier {
         earlier.check_covers(frame)?;
         observer.note(&earlier.note());
-        return Ok(flow.set(&|x| earlier.on_lattice(frame, units, x))?);
+        return Ok(flow.set_strained(&|x| earlier.on_lattice(frame, units, x))?);
     }
     let failed = |why: String| {
         Error::input(format!("[initial]: {why}"))

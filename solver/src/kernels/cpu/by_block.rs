@@ -11,22 +11,27 @@ pub(crate) fn rows<'a>(density: &'a mut [f32], velocity: &'a mut [f32]) -> Vec<&
     std::iter::once(density).chain(velocities).collect()
 }
 
-/// Writes values of slots to rows of density and of each velocity.
+/// Writes values of slots, by slot, row and cell, to rows of density and of each velocity, or others.
 pub(crate) fn put_by_block<const D: usize>(
     values: &[f32],
     blocks: &[u32],
     rows: &mut [&mut [f32]],
 ) {
-    let cells = dims::cells(D);
+    let (cells, size) = (dims::cells(D), rows.len() * dims::cells(D));
     rows.par_iter_mut().enumerate().for_each(|(n, row)| {
-        for (values, &id) in values.chunks_exact((1 + D) * cells).zip(blocks) {
+        for (values, &id) in values.chunks_exact(size).zip(blocks) {
             row[id as usize * cells..][..cells].copy_from_slice(&values[n * cells..][..cells]);
         }
     });
 }
 
-/// Gives refined blocks the means of the children's cells that are fluid; where there are none, density 1 and velocity 0.
-pub(crate) fn fill_refined<const D: usize>(refined: &RefinedBlocks<Host>, rows: &mut [&mut [f32]]) {
+/// Gives refined blocks the means of the children's cells that are fluid; where there are none, `empty` in the first row and 0 in
+/// the others.
+pub(crate) fn fill_refined<const D: usize>(
+    refined: &RefinedBlocks<Host>,
+    rows: &mut [&mut [f32]],
+    empty: f32,
+) {
     let (cells, family) = (dims::cells(D), dims::children(D));
     let mean = |row: &[f32], first: usize, solid: &[u64], cell: usize| {
         let local = dims::unravel::<D>(cell, 4);
@@ -44,7 +49,7 @@ pub(crate) fn fill_refined<const D: usize>(refined: &RefinedBlocks<Host>, rows: 
         (count > 0).then(|| (sum / f64::from(count)) as f32)
     };
     rows.par_iter_mut().enumerate().for_each(|(n, row)| {
-        let empty = if n == 0 { 1.0 } else { 0.0 };
+        let empty = if n == 0 { empty } else { 0.0 };
         let families = refined.first_child.iter().zip(refined.solid.chunks(family));
         for (&id, (&first, solid)) in refined.ids.iter().zip(families) {
             for cell in 0..cells {

@@ -7,7 +7,7 @@
 //! makes children whose mean is the coarse cell's.
 
 use super::{
-    BLOCK, LAYER, Tile, Values,
+    BLOCK, LAYER, PAD, Tile, Values,
     collide::{self, layers},
     processor::{Processor, Work, dispatch},
     stream::{put, store_some},
@@ -280,6 +280,20 @@ pub(super) fn arrive<const D: usize, L: Lattice, S: Storage, P: Processor>(
     }
     collide::arrive::<D, L, S::Real>(values, arrival, targets, tile);
     store_some::<L, S, P>(processor, tile, dims::cells(D), targets, to, false);
+}
+
+/// Populations of a block's cells from their moments, one after the other, for the order of any backend.
+pub(crate) fn arrive_each<const D: usize, L: Lattice, T: Real>(
+    values: &Values<T>,
+    arrival: &Arrival<T>,
+    targets: u64,
+    mut put: impl FnMut(usize, usize, T),
+) {
+    let mut tile = Tile::new();
+    collide::arrive::<D, L, T>(values, arrival, targets, &mut tile);
+    for q in 0..L::Q {
+        bits(targets).for_each(|cell| put(q, cell, tile.0[q][PAD + cell]));
+    }
 }
 
 /// The ghost cells of the children of an overlap block.

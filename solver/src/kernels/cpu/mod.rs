@@ -51,7 +51,9 @@ use std::{any::Any, convert::Infallible, ops::Range, sync::Arc};
 
 pub use census::Census;
 pub(crate) use census::{census, inflow};
+pub(crate) use exchange::arrive_each;
 pub(crate) use processor::Processor;
+pub(crate) use seed::moments_of;
 pub(crate) use tables::{cuts as cut_tables, walls as wall_tables};
 
 use order::Order;
@@ -79,7 +81,7 @@ impl<T: Real> Tile<T> {
 }
 
 /// Transferred moments of a block, by row; six of them in 2D.
-type Values<T> = [[T; BLOCK]; 10];
+pub(crate) type Values<T> = [[T; BLOCK]; 10];
 
 /// A constant that lints do not see through: iterations beyond a lattice's velocities would index out of its tables.
 #[cfg_attr(optimized, inline(always))]
@@ -391,7 +393,7 @@ impl<const D: usize> FlowKernels<D> for Host {
         density: &mut Vec<f32>,
         velocity: &mut Vec<f32>,
     ) -> Result<(), SolverError> {
-        by_block::fill_refined::<D>(refined, &mut by_block::rows(density, velocity));
+        by_block::fill_refined::<D>(refined, &mut by_block::rows(density, velocity), 1.0);
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     constants::source,
-    kernels::{Departure, Origin, Transfer, exchanged},
+    kernels::{Departure, Origin, Transfer, exchanged, pairs},
     lattice::Lattice,
     storage::Storage,
     tables::bits,
@@ -18,13 +18,7 @@ use cutlink_device::{Host, Real};
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-/// The places of the stress xx, xy, xz, yy, yz, zz (2D: xx, xy, yy) behind density and momentum.
-fn pairs<const D: usize>() -> impl Iterator<Item = (usize, usize, usize)> {
-    let all = (0..D).flat_map(|a| (a..D).map(move |b| (a, b)));
-    all.enumerate().map(|(n, (a, b))| (1 + D + n, a, b))
-}
-
-/// The values of a cell that pass between levels: density less 1, momentum, and stress if collision has left enough of it.
+/// [`moments_of`] a cell of a slot.
 fn values_of<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>>(
     f: &[S],
     slot: usize,
@@ -32,9 +26,18 @@ fn values_of<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>>(
     from: &Departure<T>,
 ) -> [T; 10] {
     let block = &f[slot * L::Q * dims::cells(D)..][..L::Q * dims::cells(D)];
+    moments_of::<D, L, T>(|q| block[Order::<L>::of(q, cell)].load(), from)
+}
+
+/// The values of a cell that pass between levels, of its populations after collision: density less 1, momentum, and stress if
+/// collision has left enough of it.
+pub(crate) fn moments_of<const D: usize, L: Lattice, T: Real>(
+    population: impl Fn(usize) -> T,
+    from: &Departure<T>,
+) -> [T; 10] {
     let mut values = [T::of(0.0); 10];
     for q in 0..L::Q {
-        let f = block[Order::<L>::of(q, cell)].load();
+        let f = population(q);
         values[0] += f;
         for a in 0..D {
             values[1 + a] += T::of(f64::from(L::C[q][a])) * f;
