@@ -124,11 +124,12 @@ SPHERE_MILLION = {"drag": 0.12}
 AHMED = {12.5: 0.230, 25: 0.285, 35: 0.260}
 # Duetsch, Durst, Becker & Lienhart, J. Fluid Mech. 360 (1998) 249: KC 5, Re 100: coefficients of drag and of added mass.
 DUETSCH = (2.09, 1.45)
-# Guilmineau & Queutey, J. Fluids Struct. 16 (2002) 773: a circle at rest at Re 185: C_D, rms of C_L.
-CIRCLE_185 = (1.287, 0.443)
-# A circle that oscillates along the stream at Re 100 with 0.14 diameters and twice the frequency of shedding: means of C_D and rms of C_L
-# of several authors lie within 1.68 to 1.70 and 0.95 to 0.97.
-INLINE = (1.69, 0.96)
+# Guilmineau & Queutey, J. Fluids Struct. 16 (2002) 773: a circle at rest at Re 185: C_D, amplitude of C_L (its rms is 0.443), St. Lu & Dalton,
+# J. Fluids Struct. 10 (1996) 527, have 1.31, an rms of 0.422, and 0.195.
+CIRCLE_185 = (1.287, 0.626, 0.195)
+# A circle that oscillates along the stream at Re 100 with 0.14 diameters and twice the frequency of shedding: of several authors, from Hurlbut,
+# Spaulding & White (1982) to Su, Lai & Lin (2007), C_D is 1.68 to 1.70 and C_L 0.95 to 0.97; shedding is locked to half the frequency.
+INLINE = (1.69, 0.96, 0.165)
 # ten Cate, Nieuwstad, Derksen & van den Akker, Phys. Fluids 14 (2002) 4012: density, viscosity in m2/s, speed in unbounded oil, seconds to
 # compute, measured largest speed.
 TEN_CATE = {
