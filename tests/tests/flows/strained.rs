@@ -121,12 +121,12 @@ fn off<const D: usize>(
             }
         }
     }
-    worst(wrong.into_iter()) / most
+    worst(wrong) / most
 }
 
-fn set_and_found<const D: usize, K: AnyFlow>(kernels: &K, lattice: LatticeKind)
+fn set_and_found<const D: usize, K>(kernels: &K, lattice: LatticeKind)
 where
-    K: cutlink_solver::kernels::FlowKernels<D>,
+    K: AnyFlow + cutlink_solver::kernels::FlowKernels<D>,
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {
     let mesh = ball::<D>(16, 2);
