@@ -35,7 +35,7 @@ where
     flows::empty_box([n; D], levels, vec![Region { shape, levels }])
 }
 
-/// Taylor and Green's vortices in the plane of the first two axes of a box of `n` root cells, at a root step.
+/// 2D Taylor-Green vortices, along the first two axes of a box of `n` root cells; times are in root steps.
 #[derive(Clone, Copy)]
 struct Vortices {
     n: f64,

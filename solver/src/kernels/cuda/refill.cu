@@ -1,6 +1,6 @@
 // Populations of cells that a body has uncovered: one thread a cell of a list in ascending order.
 
-#include "walls.cuh"
+#include "faces.cuh"
 
 // Density less 1, velocity, and the stress that collision has left.
 struct Fluid {
@@ -40,17 +40,6 @@ struct Waiting {
         return first < count && places[first] == place;
     }
 };
-
-// The part of a population's equilibrium beside its weight.
-template <class L>
-__device__ double equilibrium(int q, double density, const double (&u)[D]) {
-    double along = 0, square = 0;
-    for (int a = 0; a < D; a++) {
-        along += L::c(q, a) * u[a];
-        square += u[a] * u[a];
-    }
-    return L::w(q) * (density + (1.0 + density) * (3.0 * along + 4.5 * along * along - 1.5 * square));
-}
 
 // c c less a third of the identity.
 template <class L>
