@@ -331,7 +331,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         let len = mesh.forest.capacity() * dims::cells(D);
         means.add_fields(&Host, len, |density, velocity| {
             let rows = &mut by_block::rows(density, velocity);
-            snapshot::fill_rows(mesh, levels, Blocks::All, rows, write)
+            snapshot::fill_rows(mesh, levels, Blocks::All, rows, 1.0, write)
         })
     }
 

@@ -56,21 +56,22 @@ pub(crate) fn fill<const D: usize>(
     }
     let mut rows: Vec<&mut [f32]> = vec![&mut snapshot.density];
     rows.extend(snapshot.velocity.iter_mut().map(Vec::as_mut_slice));
-    fill_rows(mesh, levels, blocks, &mut rows, write)
+    fill_rows(mesh, levels, blocks, &mut rows, 1.0, write)
 }
 
-/// As [`fill`], in rows of density and of each velocity whose solid cells stay as they are.
+/// As [`fill`], in rows whose solid cells stay as they are; refined blocks in solid have `empty` in the first row and 0 in the others.
 pub(crate) fn fill_rows<const D: usize>(
     mesh: &Mesh<D>,
     levels: usize,
     blocks: Blocks<'_>,
     rows: &mut [&mut [f32]],
+    empty: f32,
     write: impl Fn(usize, &mut [&mut [f32]]) -> Result<(), SolverError>,
 ) -> Result<(), SolverError> {
     for level in (0..levels).rev() {
         write(level, rows)?;
         let refined = RefinedBlocks::new(&Host, mesh, level, blocks)?;
-        by_block::fill_refined::<D>(&refined, rows, 1.0);
+        by_block::fill_refined::<D>(&refined, rows, empty);
     }
     Ok(())
 }
@@ -85,7 +86,7 @@ pub struct RefinedBlocks<B: Backend> {
 }
 
 impl<B: Backend> RefinedBlocks<B> {
-    pub(super) fn new<const D: usize>(
+    fn new<const D: usize>(
         backend: &B,
         mesh: &Mesh<D>,
         level: usize,

@@ -3,7 +3,7 @@
 use super::{
     Run,
     saved::pieces,
-    snapshot::{Blocks, RefinedBlocks},
+    snapshot::{Blocks, fill_rows},
 };
 use crate::{
     Snapshot, SolverError, StrainRates,
@@ -17,7 +17,7 @@ use crate::{
     storage::Storage,
 };
 use cutlink_amr::{NONE, dims};
-use cutlink_device::{Host, Real, memory};
+use cutlink_device::{Real, memory};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -66,7 +66,8 @@ pub(crate) fn rates<const D: usize, L: Lattice, S: Storage>(
     };
     let mut all = pairs::<D>().map(row).collect::<Result<Vec<_>, _>>()?;
     let mut rows: Vec<&mut [f32]> = all.iter_mut().map(Vec::as_mut_slice).collect();
-    for (level, of) in levels.iter().enumerate().rev() {
+    let write = |level: usize, rows: &mut [&mut [f32]]| {
+        let of: &OfLevel = &levels[level];
         for slots in pieces(0..of.blocks.len()) {
             let blocks = &of.blocks[slots.clone()];
             let values = match of.departure.keep == 0.0 {
@@ -76,11 +77,11 @@ pub(crate) fn rates<const D: usize, L: Lattice, S: Storage>(
                     by_stress::<D, L, S>(mesh, &found, &of.departure, blocks)
                 }
             };
-            by_block::put_by_block::<D>(&values, blocks, &mut rows);
+            by_block::put_by_block::<D>(&values, blocks, rows);
         }
-        let refined = RefinedBlocks::new(&Host, mesh, level, Blocks::All)?;
-        by_block::fill_refined::<D>(&refined, &mut rows, 0.0);
-    }
+        Ok(())
+    };
+    fill_rows(mesh, levels.len(), Blocks::All, &mut rows, 0.0, write)?;
     Ok(StrainRates { pairs: all })
 }
 

@@ -40,6 +40,18 @@ fn plane(motion: &str) -> Result<(Arc<RigidBodies<2>>, Mesh<2>, Units), Error> {
         .surface(1e-3)
         .expect("a circle");
     let embedding = EmbedParams::new(2, 0.05, Fill::NonZero);
+    let (bodies, resolved) = made(&case, frame, &placed, &embedding)?;
+    let mesh = bodies.first_mesh(frame)?;
+    Ok((bodies, mesh, resolved.units))
+}
+
+/// The bodies of a case, and its numbers.
+fn made(
+    case: &Case,
+    frame: Frame<2>,
+    placed: &Surface<2>,
+    embedding: &EmbedParams,
+) -> Result<(Arc<RigidBodies<2>>, Resolved<2>), Error> {
     let grid = CaseGrid {
         frame: &frame,
         patches: &placed.patches,
@@ -50,12 +62,11 @@ fn plane(motion: &str) -> Result<(Arc<RigidBodies<2>>, Mesh<2>, Units), Error> {
         frame,
         physics: resolved.physics,
         units: resolved.units,
-        placed: &placed,
-        embedding: &embedding,
+        placed,
+        embedding,
     };
     let bodies = maker.bodies(&resolved.case.motion, resolved.until.most())?;
-    let mesh = bodies.first_mesh(frame)?;
-    Ok((bodies, mesh, resolved.units))
+    Ok((bodies, resolved))
 }
 
 fn path(bodies: &RigidBodies<2>) -> &BodyPath<2> {
@@ -128,25 +139,11 @@ fn the_flapping_example_goes_as_its_source_says() {
     let case = parse::<Case>("case", text).expect("a case");
     let frame = Frame::new([-16.0, -20.0], 2.0 / 3.0, [60, 60]).expect("a box");
     let AnyShape::D2(foil) = parse_shape("naca:0015,chord=1").expect("a shape") else {
-        panic!("an aerofoil is in the plane");
+        panic!("an aerofoil is 2D");
     };
     let placed = foil.surface(1e-3).expect("an aerofoil");
     let embedding = EmbedParams::new(6, 0.1, Fill::NonZero);
-    let grid = CaseGrid {
-        frame: &frame,
-        patches: &placed.patches,
-        areas: &[],
-    };
-    let resolved = case.resolve("case", grid).expect("numbers");
-    let maker = Maker {
-        frame,
-        physics: resolved.physics,
-        units: resolved.units,
-        placed: &placed,
-        embedding: &embedding,
-    };
-    let bodies = maker.bodies(&resolved.case.motion, resolved.until.most());
-    let bodies = bodies.expect("bodies");
+    let (bodies, resolved) = made(&case, frame, &placed, &embedding).expect("bodies");
     let period = 1.0 / 0.14 / resolved.units.time;
     let periods = resolved.until.most() as f64 / period;
     assert!((3.99..4.02).contains(&periods), "{periods}");

@@ -3,6 +3,7 @@
 
 use super::{
     cell::{View, velocity},
+    faces::equilibrium,
     order::{Order, Toward},
 };
 use crate::{
@@ -23,13 +24,6 @@ struct Fluid<const D: usize> {
     density: f64,
     velocity: [f64; D],
     stress: [[f64; D]; D],
-}
-
-/// The part of a population's equilibrium beside its weight.
-fn equilibrium<const D: usize, L: Lattice>(q: usize, density: f64, u: &[f64; D]) -> f64 {
-    let along: f64 = (0..D).map(|a| f64::from(L::C[q][a]) * u[a]).sum();
-    let square: f64 = u.iter().map(|u| u * u).sum();
-    L::W[q] * (density + (1.0 + density) * (3.0 * along + 4.5 * along * along - 1.5 * square))
 }
 
 /// c c - δ / 3.
@@ -53,7 +47,7 @@ impl<const D: usize> Fluid<D> {
         let momentum = |a: usize| (0..L::Q).map(|q| f64::from(L::C[q][a]) * f[q]).sum::<f64>();
         let moved: [f64; D] = std::array::from_fn(|a| momentum(a) / (1.0 + density));
         let rest: [f64; MOST] = std::array::from_fn(|q| match q < L::Q {
-            true => f[q] - equilibrium::<D, L>(q, density, &moved),
+            true => f[q] - equilibrium::<D, L, f64>(q, (density, moved)),
             false => 0.0,
         });
         let stress = |a: usize, b: usize| -> f64 {
@@ -83,7 +77,7 @@ impl<const D: usize> Fluid<D> {
         let stress: f64 = pairs
             .map(|(a, b)| second::<D, L>(q, a, b) * self.stress[a][b])
             .sum();
-        equilibrium::<D, L>(q, self.density, &moved) + 4.5 * L::W[q] * stress
+        equilibrium::<D, L, f64>(q, (self.density, moved)) + 4.5 * L::W[q] * stress
     }
 }
 
