@@ -145,7 +145,8 @@ impl<const D: usize> Movement<D> {
         (level.boundary, level.cell_start) = (cuts.boundary, cuts.cell_start);
         (level.cells, level.q, level.patch) = (cuts.cells, cuts.q, cuts.patch);
         (level.linked, level.walled) = (walls.linked, walls.walled);
-        (level.faced, level.bounded, level.open) = (walls.faced, walls.bounded, walls.open);
+        (level.faced, level.bounded) = (walls.faced, walls.bounded);
+        (level.cut, level.open) = (walls.cut, walls.open);
         Ok(())
     }
 

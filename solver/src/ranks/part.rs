@@ -224,6 +224,7 @@ impl<const D: usize> WholeLevel<'_, D> {
             walled: own(&level.walled),
             faced: own(&level.faced),
             bounded: own(&level.bounded),
+            cut: own(&level.cut),
             open: own(&level.open),
             cell_start: Vec::new(),
             cells: Vec::new(),

@@ -105,6 +105,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         level.walled = backend.upload(walls.walled)?;
         level.faced = backend.upload(walls.faced)?;
         level.bounded = backend.upload(walls.bounded)?;
+        level.cut = backend.upload(walls.cut)?;
         level.open = backend.upload(walls.open)?;
         self.parts = backend.alloc("forces by block", parts, 0.0)?;
         self.set_rules(backend, movement)?;

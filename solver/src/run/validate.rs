@@ -64,7 +64,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             coord, neighbors, stepped, solid, ghost, overlaps, overlap_of
         );
         compare!(
-            boundary, linked, walled, faced, bounded, open, cell_start, cells, q, patch
+            boundary, linked, walled, faced, bounded, cut, open, cell_start, cells, q, patch
         );
         compare!(profile_face, profile_link);
         Ok(())

@@ -98,8 +98,10 @@ pub struct Level<const D: usize, B: Backend> {
     pub walled: B::Buf<u32>,
     /// Those at one face, with nothing but fluid of their level in them and around them.
     pub faced: B::Buf<u32>,
-    /// The other ones of `walled`, and those with solid cells in them or around them.
+    /// The other ones at faces of the box.
     pub bounded: B::Buf<u32>,
+    /// Those with cut links, or solid cells in them or around them, away from these faces.
+    pub cut: B::Buf<u32>,
     /// The other special slots: beside another level.
     pub open: B::Buf<u32>,
     /// First entry in `cells`, by special slot.
@@ -186,6 +188,8 @@ pub struct WallSlots<B: Backend> {
     pub faced: B::Buf<u32>,
     /// [`Level::bounded`]
     pub bounded: B::Buf<u32>,
+    /// [`Level::cut`]
+    pub cut: B::Buf<u32>,
     /// [`Level::open`]
     pub open: B::Buf<u32>,
 }
@@ -258,6 +262,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             walled: walls.walled,
             faced: walls.faced,
             bounded: walls.bounded,
+            cut: walls.cut,
             open: walls.open,
             cell_start: cuts.cell_start,
             cells: cuts.cells,
@@ -335,6 +340,7 @@ impl<const D: usize> Built<D> {
             walled: backend.upload(level.walled)?,
             faced: backend.upload(level.faced)?,
             bounded: backend.upload(level.bounded)?,
+            cut: backend.upload(level.cut)?,
             open: backend.upload(level.open)?,
             cell_start: backend.upload(level.cell_start)?,
             cells: backend.upload(level.cells)?,
@@ -389,6 +395,7 @@ impl<const D: usize, B: Backend> Level<D, B> {
             walled: Vec::new(),
             faced: Vec::new(),
             bounded: Vec::new(),
+            cut: Vec::new(),
             open: Vec::new(),
             cell_start: backend.download(&self.cell_start)?,
             cells: backend.download(&self.cells)?,
@@ -407,6 +414,12 @@ impl<const D: usize, B: Backend> Level<D, B> {
 }
 
 impl<const D: usize> Level<D, Host> {
+    /// Entries of the lists of special slots, without [`Level::linked`].
+    fn listed(&self) -> usize {
+        let kinds = [&self.faced, &self.bounded, &self.cut, &self.open];
+        self.walled.len() + kinds.map(Vec::len).iter().sum::<usize>()
+    }
+
     /// Host bytes of the tables and of two buffers of `q` populations.
     pub fn bytes<S: Storage>(&self, q: usize) -> u64 {
         let cells = dims::cells(D);
@@ -416,7 +429,7 @@ impl<const D: usize> Level<D, Host> {
             + self.cells.len() * 8
             + self.q.len() * 6
             + self.linked.len() * (4 + 48 * self.patches)
-            + (self.walled.len() + self.faced.len() + self.bounded.len() + self.open.len()) * 4
+            + self.listed() * 4
             + self.profile.len() * 8
             + self.modeled.cells.len() * size_of::<ModeledCell>()
             + self.modeled.dragged.len() * (size_of::<DraggedCell>() + 8 * D)

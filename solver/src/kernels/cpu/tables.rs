@@ -268,7 +268,7 @@ pub(crate) fn walls<const D: usize>(
         &places.neighbors[first..first + dims::directions(D)]
     };
     let has_links = |slot: u32| boundary[slot as usize] != 0;
-    let has_walls = |slot: u32| has_links(slot) || around(slot).contains(&OUTSIDE);
+    let is_at_face = |slot: u32| around(slot).contains(&OUTSIDE);
     let has_solid = |slot: u32| {
         let mask = |next: &u32| places.solid.get(*next as usize);
         around(slot).iter().filter_map(mask).any(|&mask| mask != 0)
@@ -279,13 +279,14 @@ pub(crate) fn walls<const D: usize>(
         let is_pure = slot as usize >= exchanging && is_alone && !has_solid(slot);
         is_pure && !has_links(slot) && outside.count() == dims::directions(D - 1)
     };
-    let is_bounded = |slot: u32| (has_walls(slot) && !has_one_face(slot)) || has_solid(slot);
+    let is_cut = |slot: u32| has_links(slot) || has_solid(slot);
     WallSlots {
         linked: scan::select(&slots, has_links),
-        walled: scan::select(&slots, has_walls),
+        walled: scan::select(&slots, |slot| has_links(slot) || is_at_face(slot)),
         faced: scan::select(&slots, has_one_face),
-        bounded: scan::select(&slots, is_bounded),
-        open: scan::select(&slots, |slot| !has_walls(slot) && !has_solid(slot)),
+        bounded: scan::select(&slots, |slot| is_at_face(slot) && !has_one_face(slot)),
+        cut: scan::select(&slots, |slot| !is_at_face(slot) && is_cut(slot)),
+        open: scan::select(&slots, |slot| !is_at_face(slot) && !is_cut(slot)),
     }
 }
 
@@ -301,11 +302,11 @@ mod tests {
     use cutlink_mesher::primitives::{Shape2, Shape3};
     use std::collections::BTreeSet;
 
-    /// The lists against each slot's place in the box and what is around it; how many slots each of the three kinds has.
-    fn check<const D: usize>(level: &Level<D, Host>) -> [usize; 3] {
+    /// The lists against each slot's place in the box and what is around it; how many slots each of the four kinds has.
+    fn check<const D: usize>(level: &Level<D, Host>) -> [usize; 4] {
         let set = |list: &[u32]| -> BTreeSet<usize> { list.iter().map(|&s| s as usize).collect() };
         let [linked, walled] = [&level.linked, &level.walled].map(|list| set(list));
-        let kinds = [&level.faced, &level.bounded, &level.open].map(|list| set(list));
+        let kinds = [&level.faced, &level.bounded, &level.cut, &level.open].map(|list| set(list));
         for slot in 0..level.special {
             let places = &level.neighbors[slot * dims::directions(D)..][..dims::directions(D)];
             let coord = level.coord[slot];
@@ -327,10 +328,12 @@ mod tests {
                 && slot >= level.exchanging
                 && !places.contains(&NONE);
             let is_walled = has_links || touched > 0;
-            let is_bounded = (is_walled && !is_faced) || solid;
+            let is_bounded = touched > 0 && !is_faced;
+            let is_cut = touched == 0 && (has_links || solid);
             assert_eq!(linked.contains(&slot), has_links, "links of {slot}");
             assert_eq!(walled.contains(&slot), is_walled, "walls of {slot}");
-            let is = [is_faced, is_bounded, !is_faced && !is_bounded];
+            let is_open = touched == 0 && !is_cut;
+            let is = [is_faced, is_bounded, is_cut, is_open];
             assert_eq!(
                 kinds.each_ref().map(|kind| kind.contains(&slot)),
                 is,
@@ -358,10 +361,10 @@ mod tests {
         let counts: Vec<_> = plane.iter().map(|built| check(&built.level)).collect();
         // Sixteen blocks along an edge: 4 times 14 at one face, 4 corners.
         assert_eq!([counts[0][0], counts[0][1]], [56, 4]);
-        assert!(counts[2][1] > 0 && counts[1][2] > 0, "{counts:?}");
+        assert!(counts[2][2] > 0 && counts[1][3] > 0, "{counts:?}");
         let counts: Vec<_> = space.iter().map(|built| check(&built.level)).collect();
         // Twelve along an edge: 6 times 100, and 12 times 10 and 8 at edges and corners.
         assert_eq!([counts[0][0], counts[0][1]], [600, 128]);
-        assert!(counts[2][1] > 0 && counts[1][2] > 0, "{counts:?}");
+        assert!(counts[2][2] > 0 && counts[1][3] > 0, "{counts:?}");
     }
 }

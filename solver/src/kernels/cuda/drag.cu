@@ -72,11 +72,10 @@ __device__ void push(const DraggedCell& dragged, const double* force, uint32_t e
 
 #define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
-        friction_##l##_##s(LEVEL_PARAMETERS, const DraggedCell* dragged, uint32_t count, double viscosity,             \
+        friction_##l##_##s(GivenLevel level, const DraggedCell* dragged, uint32_t count, double viscosity,             \
                            const S* from, double* drag) {                                                              \
         const uint32_t n = blockIdx.x * THREADS + threadIdx.x;                                                         \
         if (n < count) {                                                                                               \
-            const Level level = LEVEL;                                                                                 \
             const View<L, S> view{level, from, nullptr};                                                               \
             of_cell(view, dragged[n], viscosity, drag + static_cast<size_t>(n) * D);                                   \
         }                                                                                                              \

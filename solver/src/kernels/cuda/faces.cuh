@@ -24,6 +24,17 @@ __device__ T equilibrium(int q, T rho, const T (&u)[D]) {
     return T(L::w(q)) * (rho + (T(1) + rho) * flux);
 }
 
+// A component of a vector: by selection, since an index that is not known when this is compiled puts it into local memory.
+template <class T, int N>
+__device__ __forceinline__ T component(const T (&of)[N], int axis) {
+    T found = of[0];
+#pragma unroll
+    for (int a = 1; a < D; a++) {
+        found = a == axis ? of[a] : found;
+    }
+    return found;
+}
+
 // How much an outward speed counts as leaving, 0 to 1.
 template <class T>
 __device__ T share_leaving(T speed) {
@@ -31,13 +42,9 @@ __device__ T share_leaving(T speed) {
     return share > T(1) ? T(1) : share > T(0) ? share : T(0);
 }
 
-// Populations that enter through a face beside another one, which need no others: see `Entry::balanced`.
+// A population that enters through a face beside another one, which needs no others: see `Entry::balanced`.
 template <class L, class S>
-__device__ Real<S> slanted(const View<L, S, Moments<Real<S>>>& view, const Rule& rule, int axis, int outward,
-                           const At& at, int q);
-template <class L, class S>
-__device__ Real<S> slanted(const View<L, S, Layer<Real<S>>>& view, const Rule& rule, int axis, int outward,
-                           const At& at, int q);
+__device__ Real<S> slanted(const View<L, S>& view, const At& at, int q);
 
 // A face that a population enters through, once free-slip faces have mirrored it: `Entry`.
 template <class L, class S, class M>
@@ -118,8 +125,9 @@ struct Entry {
         double wanted[3];
         const T rho = velocity_inside(inner);
         view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
-        const bool leaves = wanted[axis] * outward > 0;
-        const T share = T(wanted[axis]) != T(0) ? T(AT_REST) / (T(1) + rho) : T(1);
+        const double through = component(wanted, axis);
+        const bool leaves = through * outward > 0;
+        const T share = T(through) != T(0) ? T(AT_REST) / (T(1) + rho) : T(1);
         for (int a = 0; a < D; a++) {
             const T given = T(wanted[a]) * share;
             u[a] = leaves ? given : given + given - inner[a];
@@ -134,7 +142,7 @@ struct Entry {
         view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
         const T inner_rho = velocity_inside(inner), sign = T(outward), c = T(SOUND);
         const T rho = T(rule.density - 1.0);
-        const T leaving = sign * inner[axis], entering = sign * T(wanted[axis]);
+        const T leaving = sign * component(inner, axis), entering = sign * T(component(wanted, axis));
         const T density = T(0.5) * (inner_rho + rho + (leaving - entering) / c);
         const T share = share_leaving(leaving);
         for (int a = 0; a < D; a++) {
@@ -161,7 +169,7 @@ struct Entry {
     __device__ T opened_row(const int (&step)[D], const At& row) const {
         T u[D];
         const T inner = view.velocity_near(at, step, row, u);
-        return equilibrium<L>(q, ghost_density(row, inner, u[axis]), u);
+        return equilibrium<L>(q, ghost_density(row, inner, component(u, axis)), u);
     }
 
     // Density less 1 of the ghost cell in front of a cell. Of an outflow that the fluid passes along it is the given one.
@@ -172,25 +180,32 @@ struct Entry {
                    : given + given - inner;
     }
 
-    // The population along the normal makes up for what the others lack or have too much of.
+    // The population along the normal makes up for what the others that enter lack or have too much of.
     __device__ __noinline__ T balanced() const {
-        T u[D];
-        const T inner = velocity_inside(u);
-        const T normal = u[axis] * T(outward);
-        T flux = T(0), others = T(0);
+        T others = T(0);
 #pragma unroll 1
         for (int k = 1; k < L::Q; k++) {
-            const int c = L::c(k, axis);
-            if (c != 0) {
-                flux += view.f(at, k);
+            if (L::c(k, axis) == -outward && k != q) {
+                others += slanted<L, S>(view, at, k);
             }
-            if (c == -outward && k != q) {
-                others += slanted<L, S>(view, rule, axis, outward, at, k);
+        }
+        return balanced(others);
+    }
+
+    __device__ __forceinline__ T balanced(T others) const {
+        T u[D];
+        const T inner = velocity_inside(u);
+        const T own = component(u, axis), normal = own * T(outward);
+        T flux = T(0);
+#pragma unroll 1
+        for (int k = 1; k < L::Q; k++) {
+            if (L::c(k, axis) != 0) {
+                flux += view.f(at, k);
             }
         }
         const T third = T(1.0 / 3.0), half = T(0.5);
         const T stress = half * (flux - third * inner - (T(1) + inner) * normal * normal);
-        const T ghost = ghost_density(at, inner, u[axis]);
+        const T ghost = ghost_density(at, inner, own);
         const T whole = third * ghost + (T(1) + ghost) * (normal * normal - normal);
         T kept = T(OUTFLOW_STRESS) * stress;
         if (rule.kind != OUTFLOW) {
@@ -226,7 +241,7 @@ struct Entry {
                         T u[D];
                         view.velocity_near(at, step, near, u);
                         distance[side] = T(1);
-                        beside[side] = u[axis] * T(outward);
+                        beside[side] = component(u, axis) * T(outward);
                     }
                 } else if (near.slot != OUTSIDE || view.level.rules[2 * a + side].kind != WALL) {
                     distance[side] = T(1);
@@ -243,6 +258,8 @@ struct Entry {
 // The faces of the box beside a cell, but periodic ones: bit 2 a + side.
 struct Faces {
     uint32_t beside = 0, take_moments = 0;
+
+    __device__ Faces() {}
 
     __device__ Faces(const Level& level, const At& at) {
 #pragma unroll
@@ -297,8 +314,8 @@ __device__ int velocity_with(const int (&c)[D]) {
 }
 
 // Population q where its source lies beyond one face, next to which there is nothing but fluid of the level: what `face`
-// gives there.
-template <class L, bool STRAIGHT = true, class S, class M>
+// gives there, without STRAIGHT.
+template <class L, class S, class M>
 __device__ Real<S> one_face(const View<L, S, M>& view, const Rule& rule, int axis, int outward, const At& at, int q) {
     using T = Real<S>;
     if (rule.kind == WALL) {
@@ -308,13 +325,15 @@ __device__ Real<S> one_face(const View<L, S, M>& view, const Rule& rule, int axi
     int along[D], mirrored[D];
     view.velocity(opposite(q), along);
     view.velocity(q, mirrored);
-    along[axis] = 0;
-    mirrored[axis] = -mirrored[axis];
+    for (int a = 0; a < D; a++) {
+        along[a] = a == axis ? 0 : along[a];
+        mirrored[a] = a == axis ? -mirrored[a] : mirrored[a];
+    }
     const At inside = view.level.next(at, along);
     if (rule.kind == SLIP) {
         return view.f(inside, velocity_with<L>(mirrored));
     }
-    return Entry<L, S, M>{view, rule, axis, outward, q, at, inside, along}.template value<STRAIGHT>();
+    return Entry<L, S, M>{view, rule, axis, outward, q, at, inside, along}.template value<false>();
 }
 
 // What a step leaves the box through.
@@ -428,12 +447,6 @@ __device__ __forceinline__ Real<S> pull(const View<L, S>& view, const At& at, in
 }
 
 template <class L, class S>
-__device__ Real<S> slanted(const View<L, S, Moments<Real<S>>>& view, const Rule&, int, int, const At& at, int q) {
+__device__ Real<S> slanted(const View<L, S>& view, const At& at, int q) {
     return pull<L, false>(view, at, q, view.level.links(at));
-}
-
-template <class L, class S>
-__device__ Real<S> slanted(const View<L, S, Layer<Real<S>>>& view, const Rule& rule, int axis, int outward,
-                           const At& at, int q) {
-    return one_face<L, false>(view, rule, axis, outward, at, q);
 }

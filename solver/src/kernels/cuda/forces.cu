@@ -93,11 +93,11 @@ __device__ void by_slot(const Level& level, const uint32_t* linked, const uint64
 }
 
 #define BY_SLOT(L, l, S, s)                                                                                            \
-    extern "C" __global__ void by_slot_##l##_##s(LEVEL_PARAMETERS, const uint32_t* linked, const uint64_t* ghost,      \
+    extern "C" __global__ void by_slot_##l##_##s(GivenLevel level, const uint32_t* linked, const uint64_t* ghost,      \
                                                  uint32_t patches, const ModeledCell* modeled, uint32_t first,         \
                                                  uint32_t count, Center center, double scale, const S* from,           \
                                                  double* parts) {                                                      \
-        by_slot<L, S>(LEVEL, linked, ghost, patches, {modeled, first, count}, center, scale, from, parts);             \
+        by_slot<L, S>(level, linked, ghost, patches, {modeled, first, count}, center, scale, from, parts);             \
     }
 EACH_LATTICE(BY_SLOT)
 

@@ -73,6 +73,7 @@ struct Links {
     }
 };
 
+// `DeviceLevel` in `mod.rs`; kernels take it as `GivenLevel`.
 struct Level {
     const Ints* coord;
     const uint32_t* neighbors;
@@ -87,7 +88,10 @@ struct Level {
     const uint32_t *profile_face, *profile_link;
     uint32_t slots, special;
     int index;
-    Ints extent;
+    // Cells of the box along each axis.
+    struct {
+        int v[3];
+    } extent;
 
     __device__ bool is_solid(const At& at) const {
         return solid[at.slot] >> at.cell() & 1;
@@ -183,17 +187,8 @@ struct Level {
     }
 };
 
-// A kernel takes a level as LEVEL_PARAMETERS and assembles it with LEVEL.
-#define LEVEL_PARAMETERS                                                                                               \
-    const Ints *coord, const uint32_t *neighbors, const uint64_t *solid, const uint64_t *boundary,                     \
-        const uint32_t *cell_start, const uint64_t *cells, const float *q, const uint16_t *patch, const Rule *rules,   \
-        const double *profile, const uint32_t *profile_face, const uint32_t *profile_link,                             \
-        uint32_t slots, uint32_t special, int index, Ints extent
-#define LEVEL                                                                                                          \
-    Level {                                                                                                            \
-        coord, neighbors, solid, boundary, cell_start, cells, q, patch, rules, profile, profile_face, profile_link,    \
-            slots, special, index, extent                                                                              \
-    }
+// A parameter that is read where it is: for functions that are not inlined, each thread would copy others to local memory.
+#define GivenLevel const __grid_constant__ Level
 
 // Calls F(lattice, its name, storage, its name) for each that this dimension has.
 #define EACH_STORAGE(F, L, l) F(L, l, float, f32) F(L, l, double, f64) F(L, l, __half, f16)

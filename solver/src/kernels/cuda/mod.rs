@@ -127,25 +127,48 @@ unsafe impl<T: Real> Zeroable for Vector<T> {}
 // SAFETY: three values without padding.
 unsafe impl<T: Real> Pod for Vector<T> {}
 
-/// A level as kernels have it: `LEVEL_PARAMETERS` of `level.cuh`.
+/// `Level` of `level.cuh`: addresses, then numbers.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct DeviceLevel {
+    coord: u64,
+    neighbors: u64,
+    solid: u64,
+    boundary: u64,
+    cell_start: u64,
+    cells: u64,
+    q: u64,
+    patch: u64,
+    rules: u64,
+    profile: u64,
+    profile_face: u64,
+    profile_link: u64,
+    slots: u32,
+    special: u32,
+    index: i32,
+    extent: [i32; 3],
+}
+
+/// A level as kernels have it, which the launch borrows.
 fn give<'a, const D: usize>(launch: Launch<'a>, level: &'a Level<D, Cuda>) -> Launch<'a> {
-    launch
-        .buf(&level.coord)
-        .buf(&level.neighbors)
-        .buf(&level.solid)
-        .buf(&level.boundary)
-        .buf(&level.cell_start)
-        .buf(&level.cells)
-        .buf(&level.q)
-        .buf(&level.patch)
-        .buf(&level.rules)
-        .buf(&level.profile)
-        .buf(&level.profile_face)
-        .buf(&level.profile_link)
-        .val(level.slots as u32)
-        .val(level.special as u32)
-        .val(level.index as i32)
-        .val(level.extent)
+    launch.val(DeviceLevel {
+        coord: level.coord.address(0),
+        neighbors: level.neighbors.address(0),
+        solid: level.solid.address(0),
+        boundary: level.boundary.address(0),
+        cell_start: level.cell_start.address(0),
+        cells: level.cells.address(0),
+        q: level.q.address(0),
+        patch: level.patch.address(0),
+        rules: level.rules.address(0),
+        profile: level.profile.address(0),
+        profile_face: level.profile_face.address(0),
+        profile_link: level.profile_link.address(0),
+        slots: level.slots as u32,
+        special: level.special as u32,
+        index: level.index as i32,
+        extent: std::array::from_fn(|a| level.extent.get(a).copied().unwrap_or(0)),
+    })
 }
 
 static STARTS_2D: Starts<2, Cuda> = Starts::IN_2D;

@@ -179,8 +179,8 @@ __device__ void refill(const Level& level, const Waiting& waiting, bool at_rest,
 
 #define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64)                                                                   \
-        refill_##l##_##s(LEVEL_PARAMETERS, const uint32_t* places, uint32_t count, uint32_t at_rest,                   \
+        refill_##l##_##s(GivenLevel level, const uint32_t* places, uint32_t count, uint32_t at_rest,                   \
                          HalfStep half_step, S* populations, uint32_t* waits) {                                        \
-        refill<L, S>(LEVEL, {places, count}, at_rest != 0, half_step, populations, waits);                             \
+        refill<L, S>(level, {places, count}, at_rest != 0, half_step, populations, waits);                             \
     }
 EACH_LATTICE(ENTRIES)

@@ -6,10 +6,9 @@ constexpr int THREADS = 64;
 
 #define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
-        slip_##l##_##s(LEVEL_PARAMETERS, const ModeledCell* modeled, uint32_t count, const S* from, double* slips) {   \
+        slip_##l##_##s(GivenLevel level, const ModeledCell* modeled, uint32_t count, const S* from, double* slips) {   \
         const uint32_t n = blockIdx.x * THREADS + threadIdx.x;                                                         \
         if (n < count) {                                                                                               \
-            const Level level = LEVEL;                                                                                 \
             const View<L, S> view{level, from, nullptr};                                                               \
             double here[D], more[D];                                                                                   \
             extrapolated(view, modeled[n], here, more);                                                                \

@@ -8,11 +8,14 @@
 #include "regularized.cuh"
 #include "trt.cuh"
 
-// Threads of a block: of `plain` and `open` for whole slots, of `faced` and `bounded` for one.
+// Threads of a block: of `plain` and `open` for whole slots, of `faced`, `bounded` and `cut` for one.
 constexpr int PLAIN = 128;
 constexpr int OPEN = 64;
 constexpr int FACED = D == 2 ? 32 : 64;
 constexpr int BOUNDED = 64;
+// Thread blocks on a multiprocessor: of 70 registers a thread, 64 do without spilling.
+template <class L, class S>
+constexpr int FACED_AT_ONCE = sizeof(Real<S>) == 4 && L::Q == 19 ? 16 : 1;
 
 // Collides a cell whose stress is known if it is needed; with EDDY there is an eddy viscosity.
 template <class L, class O, bool EDDY, class T>
@@ -78,7 +81,8 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
 }
 
 // Slots at one face of the box, with nothing but fluid of their level in them and around them: one thread block each. First the
-// moments that ghost cells take, then the populations that enter, shared by all threads, then the step.
+// moments that ghost cells take, then the populations that enter, shared by all threads; of openings those along the normal come
+// last, which take the others into account. Then the step.
 template <class L, class S, class O, bool EDDY>
 __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* faced,
                                            const Relaxation<Real<S>>& relax, const S* __restrict__ from,
@@ -87,7 +91,7 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
     constexpr int SIDE = CELLS / 4, CENTER = DIRECTIONS / 2;
     __shared__ Layer<T> layer;
     __shared__ uint32_t around[DIRECTIONS];
-    __shared__ S entered[L::Q * SIDE];
+    __shared__ T entered[L::Q * SIDE];
     __shared__ uint8_t entering[L::Q];
     const uint32_t slot = faced[blockIdx.x];
     const int own = threadIdx.x;
@@ -141,7 +145,24 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
         const int q = entering[i / SIDE];
         At at(slot, 0);
         in_layer(i % SIDE, 4, 0, at.x);
-        entered[q * SIDE + i % SIDE] = narrow_for<S>(relax, one_face(view, rule, axis, outward, at, q), q, at.cell());
+        entered[q * SIDE + i % SIDE] = one_face<L>(view, rule, axis, outward, at, q);
+    }
+    __syncthreads();
+    if (own < SIDE && (rule.kind == OUTFLOW || rule.kind == PRESSURE)) {
+        At at(slot, 0);
+        in_layer(own, 4, 0, at.x);
+        int normal[D];
+        for (int a = 0; a < D; a++) {
+            normal[a] = a == axis ? -outward : 0;
+        }
+        const int here[D] = {}, straight = velocity_with<L>(normal);
+        T others = T(0);
+#pragma unroll 1
+        for (int n = 0; n < ENTERING; n++) {
+            others += entering[n] == straight ? T(0) : entered[entering[n] * SIDE + own];
+        }
+        entered[straight * SIDE + own] =
+            Entry<L, S, Layer<T>>{view, rule, axis, outward, straight, at, at, here}.balanced(others);
     }
     __syncthreads();
     if (own >= CELLS) {
@@ -159,7 +180,7 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
         source<L>(at.x, q, toward, cell);
         const uint32_t next = around[toward];
         if (next == OUTSIDE) {
-            f[q] = widen(entered[q * SIDE + place]);
+            f[q] = widen(narrow_for<S>(relax, entered[q * SIDE + place], q, own));
         } else {
             f[q] = widen(from[static_cast<size_t>(next) * (L::Q * CELLS) + q * CELLS + cell]);
         }
@@ -247,14 +268,25 @@ __device__ __forceinline__ void step_open(const uint32_t* neighbors, uint32_t sl
     finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments);
 }
 
+// As `pull`; without AT_FACE only a cut link can be in the way.
+template <class L, bool AT_FACE, class S>
+__device__ __forceinline__ Real<S> pull_at(const View<L, S>& view, const At& at, int q, const Links& links) {
+    if constexpr (AT_FACE) {
+        return pull(view, at, q, links);
+    }
+    const int back = opposite(q);
+    return view.returned(at, back, links.place(direction_of<L>(back)), links);
+}
+
 // A slot with cut links, edges of the box, or solid cells in it or around it: a thread block each. First the populations that
 // walls reflect and faces let in, queued, so that all threads share them; so are the cells whose moments ghost cells take, once
-// for all populations that need them. Then the step. Cells that are not stepped keep what `to` has.
-template <class L, class S, class O, bool EDDY>
-__device__ __forceinline__ void step_bounded(const Level& level, const uint32_t* bounded, const uint64_t* stepped,
-                                             uint32_t exchanging, const Relaxation<Real<S>>& relax,
-                                             const S* __restrict__ from, S* to,
-                                             Real<S>* __restrict__ moments_of_cells) {
+// for all populations that need them. Then the step. Cells that are not stepped keep what `to` has. AT_FACE: the slots touch
+// faces of the box; without it, everything that faces need is left out, which is most registers and half of the shared memory.
+template <class L, class S, class O, bool EDDY, bool AT_FACE>
+__device__ __forceinline__ void step_walled(const Level& level, const uint32_t* walled, const uint64_t* stepped,
+                                            uint32_t exchanging, const Relaxation<Real<S>>& relax,
+                                            const S* __restrict__ from, S* to,
+                                            Real<S>* __restrict__ moments_of_cells) {
     using T = Real<S>;
     __shared__ Moments<T> moments;
     __shared__ uint32_t around[DIRECTIONS];
@@ -263,7 +295,7 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
     __shared__ uint16_t queue[CELLS * L::Q];
     __shared__ uint8_t inner[HALO];
     __shared__ uint32_t length, inners;
-    const uint32_t slot = bounded[blockIdx.x];
+    const uint32_t slot = walled[blockIdx.x];
     const int own = threadIdx.x;
     if (own == 0) {
         length = inners = 0;
@@ -273,7 +305,7 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
         around[i] = next;
         solids[i] = next < level.slots ? level.solid[next] : 0;
     }
-    for (int i = own; i < sizeof(moments.known) / sizeof(moments.known[0]); i += BOUNDED) {
+    for (int i = own; AT_FACE && i < sizeof(moments.known) / sizeof(moments.known[0]); i += BOUNDED) {
         moments.known[i] = 0;
     }
     const bool steps = own < CELLS && (stepped[slot] >> (own & (CELLS - 1)) & 1);
@@ -289,11 +321,12 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
         for (int q = 1; q < L::Q; q++) {
             int toward, cell;
             source<L>(at.x, q, toward, cell);
-            const bool is_reflected = around[toward] == OUTSIDE || cut.cut(direction_of<L>(opposite(q)));
+            const bool is_outside = AT_FACE && around[toward] == OUTSIDE;
+            const bool is_reflected = is_outside || cut.cut(direction_of<L>(opposite(q)));
             back |= static_cast<uint32_t>(is_reflected) << q;
         }
-        const Faces faces(level, at);
-        if (faces.take_moments != 0) {
+        const Faces faces = AT_FACE ? Faces(level, at) : Faces();
+        if (AT_FACE && faces.take_moments != 0) {
             int step[D] = {};
             const auto add = [&]() {
                 const int place = Moments<T>::place(at.x, step);
@@ -315,8 +348,8 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
         }
     }
     __syncthreads();
-    const View<L, S> view{level, from, &moments};
-    for (uint32_t i = own; i < inners; i += BOUNDED) {
+    const View<L, S> view{level, from, AT_FACE ? &moments : nullptr};
+    for (uint32_t i = own; AT_FACE && i < inners; i += BOUNDED) {
         const int place = inner[i];
         int step[D];
         for (int a = 0, rest = place; a < D; a++, rest /= 6) {
@@ -338,11 +371,17 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
         const int q = queue[i] & 31, cell = queue[i] >> 5;
         // Where the collision reads it and puts the cell's new value: shared memory would be taken from the first-level cache.
         to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + cell] =
-            narrow_for<S>(relax, pull(view, At(slot, cell), q, links[cell]), q, cell);
+            narrow_for<S>(relax, pull_at<L, AT_FACE>(view, At(slot, cell), q, links[cell]), q, cell);
     }
     __syncthreads();
     if (!steps) {
         return;
+    }
+    // Before the populations are read, which need the registers.
+    T gain = T(0);
+    if (relax.conserves != KEEPS_NONE && back != 0 && (cut.mask != 0 || (AT_FACE && ends_beside(level, at) > 1))) {
+        const auto arrived = [&](int q) { return widen(to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + own]); };
+        gain = T(surplus(view, at, cut, back, relax.conserves, arrived));
     }
     T f[L::Q];
 #pragma unroll
@@ -365,10 +404,7 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
         }
         f[q] = widen(from[(static_cast<size_t>(next) * L::Q + population) * CELLS + cell]);
     }
-    if (relax.conserves != KEEPS_NONE && back != 0 && (cut.mask != 0 || ends_beside(level, at) > 1)) {
-        const auto arrived = [&](int q) { return widen(to[(static_cast<size_t>(slot) * L::Q + q) * CELLS + own]); };
-        f[0] -= T(surplus(view, at, cut, back, relax.conserves, arrived));
-    }
+    f[0] -= gain;
     finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments_of_cells);
 }
 
@@ -378,10 +414,10 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
                                  const S* __restrict__ from, S* __restrict__ to) {                                     \
         step_plain<L, S, O, EDDY>(neighbors, first, slots, relax, from, to);                                           \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(FACED)                                                                \
-        faced_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint32_t* faced, Relaxation<Real<S>> relax,                   \
+    extern "C" __global__ void __launch_bounds__(FACED, FACED_AT_ONCE<L, S>)                                           \
+        faced_##NAME##_##l##_##s(GivenLevel level, const uint32_t* faced, Relaxation<Real<S>> relax,                   \
                                  const S* __restrict__ from, S* __restrict__ to) {                                     \
-        step_faced<L, S, O, EDDY>(LEVEL, faced, relax, from, to);                                                      \
+        step_faced<L, S, O, EDDY>(level, faced, relax, from, to);                                                      \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(OPEN)                                                                 \
         open_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t slots, const uint32_t* list, uint32_t count,       \
@@ -390,10 +426,16 @@ __device__ __forceinline__ void step_bounded(const Level& level, const uint32_t*
         step_open<L, S, O, EDDY>(neighbors, slots, list, count, stepped, exchanging, relax, from, to, moments);        \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
-        bounded_##NAME##_##l##_##s(LEVEL_PARAMETERS, const uint32_t* bounded, const uint64_t* stepped,                 \
+        bounded_##NAME##_##l##_##s(GivenLevel level, const uint32_t* bounded, const uint64_t* stepped,                 \
                                    uint32_t exchanging, Relaxation<Real<S>> relax, const S* __restrict__ from,         \
                                    S* to, Real<S>* __restrict__ moments) {                                             \
-        step_bounded<L, S, O, EDDY>(LEVEL, bounded, stepped, exchanging, relax, from, to, moments);                    \
+        step_walled<L, S, O, EDDY, true>(level, bounded, stepped, exchanging, relax, from, to, moments);               \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
+        cut_##NAME##_##l##_##s(GivenLevel level, const uint32_t* cut, const uint64_t* stepped, uint32_t exchanging,    \
+                               Relaxation<Real<S>> relax, const S* __restrict__ from, S* to,                           \
+                               Real<S>* __restrict__ moments) {                                                        \
+        step_walled<L, S, O, EDDY, false>(level, cut, stepped, exchanging, relax, from, to, moments);                  \
     }
 #define OPERATOR(L, l, S, s, NAME, O) ENTRY(L, l, S, s, NAME, O, false) ENTRY(L, l, S, s, NAME##_eddy, O, true)
 #define EACH(L, l, S, s) OPERATOR(L, l, S, s, trt, Trt) OPERATOR(L, l, S, s, regularized, Regularized)

@@ -1,6 +1,6 @@
-//! Launches side by side, by what is around a block: `bounded` steps blocks with cut links, edges of the box or solid cells; `open`
-//! those beside another level, `faced` those at one face of the box, and `plain` the rest. Apart, each has the registers and the
-//! loads that it needs, and the few, slow blocks at walls delay no others.
+//! Launches side by side, by what is around a block: `cut` steps blocks with cut links or solid cells, `faced` those at one face of
+//! the box, `bounded` those at edges of the box or at a face and a wall, `open` those beside another level, and `plain` the rest.
+//! Apart, each has the registers and the loads that it needs, and the few, slow blocks at walls delay no others.
 
 use super::{STEP, entry, give};
 use crate::{
@@ -36,22 +36,27 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     macro_rules! entries {
         ($name:literal) => {
             match relax.closure {
-                closure::NONE => [
-                    entry!("bounded_", $name, L, S),
-                    entry!("open_", $name, L, S),
-                    entry!("faced_", $name, L, S),
-                    entry!("plain_", $name, L, S),
-                ],
-                _ => [
-                    entry!("bounded_", concat!($name, "_eddy"), L, S),
-                    entry!("open_", concat!($name, "_eddy"), L, S),
-                    entry!("faced_", concat!($name, "_eddy"), L, S),
-                    entry!("plain_", concat!($name, "_eddy"), L, S),
-                ],
+                closure::NONE => entries!(of $name),
+                _ => entries!(of concat!($name, "_eddy")),
             }
         };
+        (of $name:expr) => {
+            [
+                entry!("cut_", $name, L, S),
+                entry!("bounded_", $name, L, S),
+                entry!("open_", $name, L, S),
+                entry!("faced_", $name, L, S),
+                entry!("plain_", $name, L, S),
+            ]
+        };
     }
-    let [bounded_entry, open_entry, faced_entry, plain_entry] = match relax.operator {
+    let [
+        cut_entry,
+        bounded_entry,
+        open_entry,
+        faced_entry,
+        plain_entry,
+    ] = match relax.operator {
         operator::REGULARIZED => entries!("regularized"),
         operator::CUMULANT => entries!("cumulant"),
         operator::KBC => entries!("kbc"),
@@ -62,9 +67,9 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     let own_end = level.halo.own_end();
     let plain_slots = (own_end - level.special) * cells;
     let (to, moments) = (to.share(), moments.share());
-    let bounded = |cuda: &Cuda| -> Result<(), SolverError> {
-        let launch = give(cuda.launch(&STEP, D, bounded_entry), level)
-            .buf(&level.bounded)
+    let walled = |cuda: &Cuda, entry, list: &CudaBuf<u32>| -> Result<(), SolverError> {
+        let launch = give(cuda.launch(&STEP, D, entry), level)
+            .buf(list)
             .buf(&level.stepped)
             .val(level.exchanging as u32)
             .val(relax)
@@ -73,9 +78,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             .val(moments);
         // SAFETY: tables of one level; populations of all its slots, and moments of the exchanging ones; a thread block a
         // slot, each of which is in one list.
-        unsafe { launch.run(LaunchGrid::blocks(level.bounded.len(), BOUNDED))? };
+        unsafe { launch.run(LaunchGrid::blocks(list.len(), BOUNDED))? };
         Ok(())
     };
+    let cut = |cuda: &Cuda| walled(cuda, cut_entry, &level.cut);
+    let bounded = |cuda: &Cuda| walled(cuda, bounded_entry, &level.bounded);
     let open = |cuda: &Cuda| -> Result<(), SolverError> {
         let launch = cuda
             .launch(&STEP, D, open_entry)
@@ -116,15 +123,16 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         unsafe { launch.run(LaunchGrid::over(plain_slots, PLAIN))? };
         Ok(())
     };
+    // The slow ones ahead. Most flows have few blocks in one of the first two lists.
     let special = |cuda: &Cuda| {
         let others = |cuda: &Cuda| open(cuda).and_then(|()| faced(cuda));
-        match level
-            .bounded
-            .len()
-            .min(level.open.len() + level.faced.len())
-        {
-            0 => bounded(cuda).and_then(|()| others(cuda)),
-            _ => cuda.both(bounded, others),
+        let rest = level.open.len() + level.faced.len();
+        match (level.cut.len(), level.bounded.len() + rest) {
+            (0, _) if level.bounded.len().min(rest) > 0 => cuda.both(bounded, others),
+            (0, _) | (_, 0) => cut(cuda)
+                .and_then(|()| bounded(cuda))
+                .and_then(|()| others(cuda)),
+            _ => cuda.both(cut, |cuda| bounded(cuda).and_then(|()| others(cuda))),
         }
     };
     match level.special.min(plain_slots) {

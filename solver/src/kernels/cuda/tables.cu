@@ -203,7 +203,8 @@ extern "C" __global__ void copy_cuts(const uint32_t* blocks, uint32_t count, con
 
 extern "C" __global__ void flag_walls(const uint64_t* boundary, uint32_t count, uint32_t exchanging,
                                       const uint32_t* neighbors, const uint64_t* solid, uint32_t slots, uint8_t* linked,
-                                      uint8_t* walled, uint8_t* faced, uint8_t* bounded, uint8_t* open) {
+                                      uint8_t* walled, uint8_t* faced, uint8_t* bounded, uint8_t* cut,
+                                      uint8_t* open) {
     const uint32_t i = thread_index();
     if (i >= count) {
         return;
@@ -217,11 +218,11 @@ extern "C" __global__ void flag_walls(const uint64_t* boundary, uint32_t count, 
         ends = ends || next == NONE;
         solids = solids || (next < slots && solid[next] != 0);
     }
-    const bool wall = link || outside > 0;
     const bool face = i >= exchanging && !ends && !solids && !link && outside == DIRECTIONS / 3;
     linked[i] = link;
-    walled[i] = wall;
+    walled[i] = link || outside > 0;
     faced[i] = face;
-    bounded[i] = (wall && !face) || solids;
-    open[i] = !wall && !solids;
+    bounded[i] = outside > 0 && !face;
+    cut[i] = outside == 0 && (link || solids);
+    open[i] = outside == 0 && !link && !solids;
 }

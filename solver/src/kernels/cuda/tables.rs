@@ -208,8 +208,8 @@ pub(super) fn walls<const D: usize>(
 ) -> Result<WallSlots<Cuda>, SolverError> {
     let special = boundary.len();
     let flags = || cuda.uninit::<u8>("flags", special);
-    let mut flags = [flags()?, flags()?, flags()?, flags()?, flags()?];
-    let [linked, walled, faced, bounded, open] = &mut flags;
+    let mut flags = [flags()?, flags()?, flags()?, flags()?, flags()?, flags()?];
+    let [linked, walled, faced, bounded, cut, open] = &mut flags;
     let launch = cuda
         .launch(&TABLES, D, "flag_walls")
         .buf(boundary)
@@ -222,8 +222,9 @@ pub(super) fn walls<const D: usize>(
         .out(walled)
         .out(faced)
         .out(bounded)
+        .out(cut)
         .out(open);
-    // SAFETY: neighbours and masks of all slots, of which the special ones are the first; five flags for each of these.
+    // SAFETY: neighbours and masks of all slots, of which the special ones are the first; six flags for each of these.
     unsafe { launch.run(LaunchGrid::over(special, THREADS))? };
     let mut lists = Vec::new();
     let mut counts = cuda.alloc::<u64>("lengths of lists", flags.len(), 0)?;
@@ -237,12 +238,13 @@ pub(super) fn walls<const D: usize>(
     // One wait for all of them.
     let mut lists = (lists.into_iter().zip(cuda.download(&counts)?))
         .map(|(list, count)| cuda.shrunk("special slots", list, count as usize));
-    let mut next = || lists.next().expect("five lists");
+    let mut next = || lists.next().expect("six lists");
     Ok(WallSlots {
         linked: next()?,
         walled: next()?,
         faced: next()?,
         bounded: next()?,
+        cut: next()?,
         open: next()?,
     })
 }
