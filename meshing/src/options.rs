@@ -1,7 +1,7 @@
 //! The options of a mesh, from the command line, a TOML file or a program: one struct for all three, so that names
 //! cannot drift apart. Every option may be omitted; [`crate::mesh::resolve`] fills in the defaults.
 
-use crate::polymesh::PatchType;
+use crate::polymesh::{PatchType, Template};
 use crate::refine::Refine;
 use cutlink_common::{
     Error,
@@ -286,6 +286,14 @@ pub struct MeshOptions {
     )]
     pub zone: Option<Vec<PathBuf>>,
 
+    /// Write a case of OpenFOAM around --polymesh that runs, with fields, numerics, wall functions by y+ and forces:
+    /// simpleFoam, pimpleFoam or interFoam, such as simpleFoam,velocity=20,viscosity=1.5e-5
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "SOLVER", help_heading = "Output")
+    )]
+    pub template: Option<Template>,
+
     /// Move the walls of --polymesh onto the surface, its sharp edges kept, where cells keep the limits of checkMesh
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
     pub snap: bool,
@@ -311,6 +319,7 @@ impl MeshOptions {
             cells_between_levels: None,
             patch: None,
             zone: None,
+            template: None,
             snap: false,
             no_picture: false,
             ..self.clone()
@@ -359,6 +368,7 @@ impl MeshOptions {
             cells_between_levels: self.cells_between_levels.or(other.cells_between_levels),
             patch: self.patch.or(other.patch),
             zone: self.zone.or(other.zone),
+            template: self.template.or(other.template),
             snap: self.snap || other.snap,
             no_picture: self.no_picture || other.no_picture,
         }

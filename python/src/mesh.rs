@@ -419,6 +419,7 @@ impl NativeMesh {
             let of = polymesh::PolyMeshExport {
                 cells: None,
                 labels: polymesh::PolyLabels::default(),
+                template: None,
                 snap_to: surface.as_deref(),
                 case: &case,
                 format,

@@ -440,6 +440,7 @@ impl Builder<'_> {
                 types: &target.types,
                 zones: &prepared.zones,
             },
+            template: target.template.as_ref(),
             snap_to: placed.and_then(|placed| placed.downcast_ref::<Surface<3>>()),
             case: &target.case,
             format: target.encoding.into(),

@@ -5,7 +5,7 @@ use crate::options::{
     Axes, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, PolyMeshGrading, Root,
     SnapDomain,
 };
-use crate::polymesh::{self, MOST_BETWEEN, PatchType};
+use crate::polymesh::{self, MOST_BETWEEN, PatchType, Template};
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_common::{
@@ -70,6 +70,8 @@ pub struct PolyMeshTarget {
     pub types: Vec<PatchType>,
     /// Files of closed surfaces that make zones.
     pub zones: Vec<PathBuf>,
+    /// What runs on it.
+    pub template: Option<Template>,
 }
 
 /// A job, checked as far as possible without reading the surface.
@@ -172,6 +174,7 @@ fn check_grading(given: &MeshOptions) -> Result<(), Error> {
         ),
         ("--patch", given.patch.is_some()),
         ("--zone", given.zone.is_some()),
+        ("--template", given.template.is_some()),
     ] {
         if is_given && given.polymesh.is_none() {
             return Err(Error::input(format!("{name} needs --polymesh CASE"))
@@ -406,6 +409,7 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
             },
             types: given.patch.clone().unwrap_or_default(),
             zones: given.zone.clone().unwrap_or_default(),
+            template: given.template.clone(),
         }),
         snap: given.snap,
         mesh,
@@ -472,6 +476,9 @@ impl Job {
         }
         if let Some(target) = polymesh {
             polymesh::check(&target.case, *force)?;
+            if let Some(template) = &target.template {
+                polymesh::check_template(template, &target.case, *force)?;
+            }
         }
         let beside = picture.iter().chain(intersections);
         std::iter::once(mesh).chain(beside).try_for_each(|path| {
@@ -559,6 +566,7 @@ impl Job {
             cells_between_levels: target.and_then(|target| target.between),
             patch: target.map(|target| target.types.clone()),
             zone: target.map(|target| target.zones.clone()),
+            template: target.and_then(|target| target.template.clone()),
             snap: self.targets.snap,
             no_picture: self.targets.picture.is_none(),
         }

@@ -38,6 +38,7 @@ fn full() -> MeshOptions {
         cells_between_levels: Some(2),
         patch: Some(vec!["inlet=patch,group=ins".parse().expect("a rule")]),
         zone: Some(vec!["rotor.stl".into()]),
+        template: Some("simpleFoam,velocity=20".parse().expect("a template")),
         snap: true,
         no_picture: true,
     }

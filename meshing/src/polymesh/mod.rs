@@ -23,6 +23,7 @@ mod pockets;
 mod points;
 mod report;
 mod target;
+mod template;
 mod wanted;
 mod writer;
 mod zones;
@@ -32,6 +33,7 @@ pub(crate) use folder::{check_case, complete};
 pub use grading::MOST_BETWEEN;
 pub use patch_type::{PatchType, check as check_types};
 pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport, PolyZoneReport};
+pub use template::{Template, check as check_template};
 pub use zones::{PolyZones, ZoneSurface};
 
 use arrays::{allocate, put_boundary, put_internal, put_points};
@@ -51,6 +53,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::path::Path;
 use target::SnapSurface;
+use template::CaseFiles;
 use wanted::Wanted;
 
 /// Names of the patches of the box's faces.
@@ -90,6 +93,8 @@ pub struct Castellated {
     pub snapped: Option<SnapCounts>,
     /// Zones of its cells and faces.
     pub zones: PolyZones,
+    /// What is said of the case that a [`Template`] wrote, by line.
+    pub case: Vec<String>,
 }
 
 /// A boundary face, before points are numbered.
@@ -211,6 +216,7 @@ fn of_grading(
         sources: Vec::new(),
         snapped: None,
         zones: PolyZones::default(),
+        case: Vec::new(),
     };
     put_patches(&mut made, mesh, labels.types, &rims);
     put_internal(&mut made.mesh, &cells, &points, &sizes);
@@ -261,6 +267,8 @@ pub struct PolyMeshExport<'a> {
     pub cells: Option<CellGrading<'a>>,
     /// Types of patches, and zones.
     pub labels: PolyLabels<'a>,
+    /// What runs on it: the other files of the case.
+    pub template: Option<&'a Template>,
     /// The surface that walls move onto, as placed.
     pub snap_to: Option<&'a Surface<3>>,
     /// The case.
@@ -272,24 +280,33 @@ pub struct PolyMeshExport<'a> {
 }
 
 /// Castellates a mesh and writes it into a case: [`castellate`] or [`castellate_by_cell`], [`Castellated::snap`] if there
-/// is a surface, then [`write()`]. Returns the mesh and the bytes written.
+/// is a surface, then [`write()`] and the files of the template. Returns the mesh and the bytes written.
 ///
 /// # Errors
-/// As these; a 2D mesh.
+/// As these; a 2D mesh; patches that the template has no condition for, before anything is written.
 pub fn export<const D: usize>(
     mesh: &Mesh<D>,
     of: &PolyMeshExport<'_>,
 ) -> Result<(Castellated, u64), Error> {
     let mesh: &dyn Any = mesh;
     let mesh: &Mesh<3> = mesh.downcast_ref().ok_or_else(planar)?;
+    let finest = mesh.frame.dx_at(mesh.forest.finest());
     let mut made = match &of.cells {
         Some(rule) => castellate_by_cell(mesh, rule, &of.labels)?,
         None => castellate(mesh, &of.labels)?,
     };
     if let Some(surface) = of.snap_to {
-        made.snap(surface, mesh.frame.dx_at(mesh.forest.finest()))?;
+        made.snap(surface, finest)?;
     }
-    let bytes = write(&made.mesh, &made.zones, of.case, of.format, of.force)?;
+    let files = match of.template {
+        Some(template) => Some(CaseFiles::new(template, &made, finest)?),
+        None => None,
+    };
+    let mut bytes = write(&made.mesh, &made.zones, of.case, of.format, of.force)?;
+    if let Some(files) = files {
+        bytes += files.write(of.case)?;
+        made.case = files.told;
+    }
     Ok((made, bytes))
 }
 

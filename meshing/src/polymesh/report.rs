@@ -23,6 +23,7 @@ pub struct PolyMeshReport {
     pub pocket_cells: u64,
     pub zones: Vec<PolyZoneReport>,
     pub snap: Option<PolySnapReport>,
+    pub case: Vec<String>,
 }
 
 /// Walls moved onto the surface.
@@ -108,6 +109,7 @@ impl PolyMeshReport {
             pocket_cells: made.pocket_cells,
             zones: zones.collect(),
             snap: made.snapped.map(PolySnapReport::from),
+            case: made.case.clone(),
         }
     }
 
@@ -138,8 +140,10 @@ impl PolyMeshReport {
             )
         });
         let zones: String = zones.collect();
+        let case = self.case.iter().map(|line| format!("case      {line}\n"));
+        let case: String = case.collect();
         format!(
-            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{zones}{snapped}",
+            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{zones}{snapped}{case}",
             grouped(self.cells as u64),
             grouped(self.faces as u64),
             grouped(self.points as u64),

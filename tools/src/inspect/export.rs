@@ -132,6 +132,7 @@ pub(super) fn write(
         let of = polymesh::PolyMeshExport {
             cells: None,
             labels: polymesh::PolyLabels::default(),
+            template: None,
             snap_to: None,
             case,
             format,

@@ -1,0 +1,114 @@
+//! Lengths of a flow, from the faces of its mesh.
+
+use super::{Template, roles::Role};
+use crate::polymesh::Castellated;
+
+/// What a flow is measured by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scales {
+    /// Length of the Reynolds number and of coefficients, m.
+    pub(super) length: f64,
+    /// Area of the walls as seen along the flow, m².
+    pub(super) area: f64,
+    pub(super) reynolds: f64,
+    /// Estimated y⁺ of the centres of the finest cells at walls.
+    pub(super) y_plus: f64,
+    /// Edge of the finest cells, m.
+    pub(super) finest: f64,
+    /// The box around the mesh, m.
+    pub(super) low: [f64; 3],
+    pub(super) high: [f64; 3],
+    /// A point between the walls, m.
+    pub(super) middle: [f64; 3],
+}
+
+fn grow(bounds: &mut [[f64; 3]; 2], x: [f64; 3]) {
+    for a in 0..3 {
+        bounds[0][a] = bounds[0][a].min(x[a]);
+        bounds[1][a] = bounds[1][a].max(x[a]);
+    }
+}
+
+/// Twice the vector of a face, by a fan of triangles.
+fn twice_area(corners: &[[f64; 3]]) -> [f64; 3] {
+    let less = |a: [f64; 3], b: [f64; 3]| -> [f64; 3] { std::array::from_fn(|i| a[i] - b[i]) };
+    let mut sum = [0.0; 3];
+    for pair in corners[1..].windows(2) {
+        let (p, q) = (less(pair[0], corners[0]), less(pair[1], corners[0]));
+        for a in 0..3 {
+            let (b, c) = ((a + 1) % 3, (a + 2) % 3);
+            sum[a] += p[b] * q[c] - p[c] * q[b];
+        }
+    }
+    sum
+}
+
+impl Scales {
+    /// Edges of the box around the mesh.
+    pub(super) fn span(&self) -> [f64; 3] {
+        std::array::from_fn(|a| self.high[a] - self.low[a])
+    }
+
+    pub(super) fn new(
+        template: &Template,
+        made: &Castellated,
+        roles: &[Role],
+        finest: f64,
+    ) -> Self {
+        let mesh = &made.mesh;
+        let mut all = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        mesh.points.iter().for_each(|&x| grow(&mut all, x));
+        let mut walls = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
+        let speed = template.speed();
+        let along = match speed > 0.0 {
+            true => template.velocity.map(|u| u / speed),
+            false => [1.0, 0.0, 0.0],
+        };
+        let (mut seen, mut surface, mut volume) = (0.0, 0.0, 0.0);
+        for ((patch, source), role) in mesh.patches.iter().zip(&made.sources).zip(roles) {
+            for face in patch.start..patch.start + patch.faces {
+                let corners: Vec<[f64; 3]> = mesh
+                    .face(face)
+                    .iter()
+                    .map(|&p| mesh.points[p as usize])
+                    .collect();
+                let twice = twice_area(&corners);
+                // Of divergence: a third of x·n over the boundary.
+                volume += (0..3).map(|a| corners[0][a] * twice[a]).sum::<f64>() / 6.0;
+                if *role == Role::Wall {
+                    surface += 0.5 * twice.iter().map(|t| t * t).sum::<f64>().sqrt();
+                }
+                if *role == Role::Wall && source.is_some() {
+                    corners.iter().for_each(|&x| grow(&mut walls, x));
+                    // Outward of the fluid: into the wall, so that what faces the flow is seen.
+                    seen += 0.5 * (0..3).map(|a| twice[a] * along[a]).sum::<f64>().max(0.0);
+                }
+            }
+        }
+        let has_walls = walls[0][0].is_finite();
+        let is_duct = roles.contains(&Role::NormalInlet);
+        let [low, high] = if has_walls { walls } else { all };
+        let span = |of: [[f64; 3]; 2]| {
+            (0..3)
+                .map(|a| (of[1][a] - of[0][a]) * along[a].abs())
+                .sum::<f64>()
+        };
+        let length = template.length.unwrap_or(match is_duct && surface > 0.0 {
+            true => 4.0 * volume / surface,
+            false => span([low, high]),
+        });
+        let reynolds = speed * length / template.viscosity;
+        // Friction of a flat plate: White, Viscous Fluid Flow (2006), eq. 6-78, at the end of the length.
+        let friction = 0.5 * 0.026 * reynolds.max(1.0).powf(-1.0 / 7.0);
+        Self {
+            length,
+            area: seen,
+            reynolds,
+            y_plus: 0.5 * finest * speed * friction.sqrt() / template.viscosity,
+            finest,
+            low: all[0],
+            high: all[1],
+            middle: std::array::from_fn(|a| 0.5 * (low[a] + high[a])),
+        }
+    }
+}
