@@ -6,12 +6,13 @@ use cutlink_solver::{Collision, Les, Params, Precision};
 /// Mach number of the reference velocity above which a lower one may help.
 const FAST: f64 = 0.2;
 
-/// Remedies for a diverged flow; `checkpoint` is the root step of the last one. Omits settings already in use. `too_viscous`: see
-/// [`Laws::too_viscous`](super::laws::Laws::too_viscous).
+/// Remedies for a diverged flow; `checkpoint` is the root step of the last one. Omits settings already in use. `too_viscous` and
+/// `too_fast`: see [`Laws::too_viscous`](super::laws::Laws::too_viscous), [`Laws::too_fast`](super::laws::Laws::too_fast).
 pub(super) fn diverged<const D: usize>(
     params: &Params<D>,
     physics: &Physics,
     too_viscous: Option<[f64; 2]>,
+    too_fast: Option<f64>,
     checkpoint: Option<u64>,
 ) -> String {
     let kept = checkpoint.map_or(String::new(), |step| {
@@ -22,6 +23,12 @@ pub(super) fn diverged<const D: usize>(
         return format!(
             "the relaxation time at walls is 1/2 + {}: use lattice_velocity = {}{kept}",
             two_digits(h),
+            two_digits(lower)
+        );
+    }
+    if let Some(lower) = too_fast {
+        return format!(
+            "the fastest place or the pressure variation is too much for this time step: use lattice_velocity = {}{kept}",
             two_digits(lower)
         );
     }
@@ -63,7 +70,13 @@ mod tests {
             faces: [[FaceCondition::Outflow; 2]; 2],
             ..Params::new(LatticeKind::D2Q9, 0.01)
         };
-        let calm = diverged(&params(Collision::Regularized), &physics(0.05), None, None);
+        let calm = diverged(
+            &params(Collision::Regularized),
+            &physics(0.05),
+            None,
+            None,
+            None,
+        );
         let wanted = "refine, reduce the Reynolds number or add les = \"smagorinsky\"";
         assert_eq!(calm, wanted);
         let all = Params {
@@ -71,11 +84,17 @@ mod tests {
             precision: Precision::F16,
             ..params(Collision::Kbc)
         };
-        let used = diverged(&all, &physics(0.05), None, None);
+        let used = diverged(&all, &physics(0.05), None, None, None);
         assert!(
             !used.contains("smagorinsky") && used.contains("f32") && used.contains("regularized")
         );
-        let fast = diverged(&params(Collision::Bgk), &physics(0.15), None, Some(300));
+        let fast = diverged(
+            &params(Collision::Bgk),
+            &physics(0.15),
+            None,
+            None,
+            Some(300),
+        );
         for word in ["regularized", "lattice_velocity", "root step 300 is kept"] {
             assert!(fast.contains(word), "{fast}");
         }
@@ -83,11 +102,20 @@ mod tests {
             &params(Collision::Regularized),
             &physics(0.05),
             Some([3.0, 0.00625]),
+            Some(0.02),
             None,
         );
         assert!(
             viscous.contains("lattice_velocity = 0.0063") && !viscous.contains("refine"),
             "{viscous}"
         );
+        let fast = diverged(
+            &params(Collision::Bgk),
+            &physics(0.05),
+            None,
+            Some(0.0069),
+            None,
+        );
+        assert!(fast.contains("lattice_velocity = 0.0069"), "{fast}");
     }
 }

@@ -268,7 +268,8 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     fn advice(&self, saved: Option<u64>) -> Option<String> {
         let (params, physics) = (&self.resolved.params, &self.resolved.physics);
         let viscous = self.laws.too_viscous();
-        Some(hints::diverged(params, physics, viscous, saved))
+        let fast = self.laws.too_fast();
+        Some(hints::diverged(params, physics, viscous, fast, saved))
     }
 
     fn notes(&self) -> Map<String, Value> {

@@ -156,6 +156,9 @@ impl Laws {
             (_, _, 2) => prescribed.max(1.5 * self.mean),
             _ => prescribed.max(2.1 * self.mean),
         };
+        if self.body.is_some() || self.hydraulic.is_some() {
+            fastest = fastest.max(1.5 * self.throat);
+        }
         let force = match self.drive {
             Drive::Force => Some(self.pull),
             Drive::Pressure => self.hydraulic.map(|[_, length]| self.head / length),
@@ -166,6 +169,21 @@ impl Laws {
             fastest = fastest.max(viscous.min((2.0 * force * length).sqrt()));
         }
         fastest
+    }
+
+    /// The relaxation time at walls where it is too large for this collision, with the lattice velocity that is not.
+    pub(crate) fn too_viscous(&self) -> Option<[f64; 2]> {
+        let (h, most) = (
+            self.relaxation(),
+            self.most_relaxation(self.collision, self.wall),
+        );
+        (h > most).then(|| [h, self.physics.lattice_velocity * most / h])
+    }
+
+    /// The lattice velocity that the fastest place and the pressure allow, where that of the flow is more than a tenth above it.
+    pub(crate) fn too_fast(&self) -> Option<f64> {
+        let most = self.by_speed().0;
+        (self.physics.lattice_velocity > 1.1 * most).then_some(most)
     }
 
     /// The numerics for this flow; what is given stays.

@@ -37,6 +37,65 @@ pub(super) fn inlet<const D: usize>(resolved: &Resolved<D>, of: &Geometry) -> (f
     (most, !speeds.is_empty())
 }
 
+/// What continuity says of the way from an inlet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Narrows {
+    /// Mean velocity in the narrowest plane, in lattice units; 0 where it is not known.
+    pub(super) throat: f64,
+    /// How many times the viscous drop of a way of one width is that of this one.
+    pub(super) resistance: f64,
+    /// Width of the narrowest plane over the mean one, if their shapes are similar.
+    pub(super) width: f64,
+}
+
+/// It is known where all that enters through a face leaves through the face opposite, along an axis that no other opening crosses.
+pub(super) fn narrows<const D: usize>(resolved: &Resolved<D>, of: &Geometry) -> Narrows {
+    let unknown = Narrows {
+        throat: 0.0,
+        resistance: 1.0,
+        width: 1.0,
+    };
+    let params = &resolved.params;
+    let is_opening = |patch: &PatchCondition<D>| match patch {
+        PatchCondition::Pressure(_) => true,
+        PatchCondition::Wall { motion, .. } => {
+            matches!(motion, Motion::Uniform(v) if *v != [0.0; D])
+        }
+    };
+    let passes = |axis: usize| params.faces[axis].iter().any(|face| is_open(face, axis));
+    let mut crossed = (0..D).filter(|&axis| passes(axis));
+    let (Some(axis), None) = (crossed.next(), crossed.next()) else {
+        return unknown;
+    };
+    let planes = of.planes[axis];
+    if planes.least <= 0.0 || params.patches.iter().any(is_opening) {
+        return unknown;
+    }
+    // Values of a face are means over all of it.
+    let whole: f64 = (0..D).filter(|&a| a != axis).map(|a| of.edges[a]).product();
+    let through = params.faces[axis].iter().map(|face| match face {
+        FaceCondition::Velocity(v) | FaceCondition::FarField { velocity: v, .. } => v[axis].abs(),
+        _ => 0.0,
+    });
+    let fastest = through.fold(0.0, |a: f64, b| a.max(b));
+    Narrows {
+        throat: fastest * whole / planes.least,
+        resistance: planes.resistance,
+        width: (planes.least / planes.mean).powf(1.0 / (D as f64 - 1.0)),
+    }
+}
+
+/// Whether fluid may pass a face.
+fn is_open<const D: usize>(face: &FaceCondition<D>, axis: usize) -> bool {
+    match face {
+        FaceCondition::Velocity(v) => v[axis] != 0.0,
+        FaceCondition::FarField { .. } | FaceCondition::Outflow | FaceCondition::Pressure(_) => {
+            true
+        }
+        FaceCondition::Periodic | FaceCondition::FreeSlip => false,
+    }
+}
+
 /// The largest difference of lattice densities of pressure openings.
 pub(super) fn openings<const D: usize>(resolved: &Resolved<D>) -> f64 {
     let faces = resolved

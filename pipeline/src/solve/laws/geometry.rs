@@ -18,6 +18,8 @@ pub(crate) struct Geometry {
     pub(crate) volume: f64,
     /// By axis and side, the area of fluid at a face of the box.
     pub(crate) beside: Vec<[f64; 2]>,
+    /// By axis.
+    pub(crate) planes: Vec<Planes>,
     /// Area of walls at faces of the box, beside fluid.
     pub(crate) faces: f64,
     /// Area of the walls of bodies.
@@ -32,6 +34,18 @@ pub(crate) struct Geometry {
     pub(crate) level: Option<usize>,
     /// Whether the fluid is inside what the surface encloses.
     pub(crate) is_inside: bool,
+}
+
+/// The fluid in the planes of cells across an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Planes {
+    /// The least area of them: 0 where one has no fluid.
+    pub(crate) least: f64,
+    /// The mean area.
+    pub(crate) mean: f64,
+    /// How many times the viscous drop of a duct with the mean area is that of one with these areas, if their shapes are similar: the mean
+    /// of (mean area / area)³ in 2D, where the velocity is inverse to the width and the drop to its square, and of the square in 3D.
+    pub(crate) resistance: f64,
 }
 
 /// What a face or patch is to the flow.
@@ -92,6 +106,7 @@ impl Geometry {
             edges: mesh.frame.root_cells.map(f64::from).to_vec(),
             volume: volume(mesh),
             beside: Vec::new(),
+            planes: planes(mesh),
             faces: 0.0,
             body: 0.0,
             extents: None,
@@ -178,6 +193,45 @@ fn cell<const D: usize>(level: usize, power: usize) -> f64 {
     0.5f64.powi((level * power) as i32)
 }
 
+/// The fluid in the planes across each axis, which are as thick as the finest cells.
+fn planes<const D: usize>(mesh: &Mesh<D>) -> Vec<Planes> {
+    let finest = mesh.forest.levels.len() - 1;
+    let count = |axis: usize| (mesh.frame.root_cells[axis] as usize) << finest;
+    // What begins and ends with each plane. Areas are multiples of the finest cells', so that sums are exact.
+    let mut changes: [Vec<f64>; D] = std::array::from_fn(|axis| vec![0.0; count(axis) + 1]);
+    for block in mesh.forest.leaves() {
+        let level = usize::from(mesh.forest.level[block as usize]);
+        let (area, thick) = (cell::<D>(level, D - 1), 1usize << (finest - level));
+        let fluid = dims::full_mask(D) & !mesh.classes.solid[block as usize];
+        let coord = mesh.forest.coord[block as usize];
+        for (axis, changes) in changes.iter_mut().enumerate() {
+            for at in 0..4 {
+                let area = area * f64::from((plane::<D>(axis, at) & fluid).count_ones());
+                let first = (4 * coord[axis] as usize + at) * thick;
+                changes[first] += area;
+                changes[first + thick] -= area;
+            }
+        }
+    }
+    let of_axis = |changes: Vec<f64>| {
+        let count = changes.len() - 1;
+        let areas = changes[..count].iter().scan(0.0, |area, change| {
+            *area += change;
+            Some(*area)
+        });
+        let areas: Vec<f64> = areas.collect();
+        let mean = areas.iter().sum::<f64>() / count as f64;
+        let power = if D == 2 { 3 } else { 2 };
+        let sum: f64 = areas.iter().map(|area| (mean / area).powi(power)).sum();
+        Planes {
+            least: areas.iter().copied().fold(f64::INFINITY, f64::min),
+            mean,
+            resistance: sum / count as f64,
+        }
+    };
+    changes.into_iter().map(of_axis).collect()
+}
+
 /// The area of fluid cells at a face of the box, and their finest level.
 fn beside<const D: usize>(mesh: &Mesh<D>, axis: usize, upper: bool) -> (f64, Option<usize>) {
     let layer = layer::<D>(axis, upper);
@@ -193,7 +247,11 @@ fn beside<const D: usize>(mesh: &Mesh<D>, axis: usize, upper: bool) -> (f64, Opt
 
 /// The cells of a block at one side.
 fn layer<const D: usize>(axis: usize, upper: bool) -> u64 {
-    let at = if upper { 3 } else { 0 };
+    plane::<D>(axis, if upper { 3 } else { 0 })
+}
+
+/// The cells of a block at one of the four places along an axis.
+fn plane<const D: usize>(axis: usize, at: usize) -> u64 {
     let is_there = |&cell: &usize| (cell >> (2 * axis)) & 3 == at;
     (0..dims::cells(D))
         .filter(is_there)

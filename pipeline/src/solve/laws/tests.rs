@@ -1,7 +1,8 @@
 use super::*;
 use crate::solve::{case::Case, resolve::CaseGrid};
 use cutlink_common::config::parse;
-use cutlink_meshing::mesh::build::bare;
+use cutlink_meshing::mesh::{build::bare, from_options};
+use cutlink_voxelizer::AnyMesh;
 
 #[test]
 fn numbers_have_two_digits() {
@@ -151,3 +152,51 @@ fn rounding_and_growing_modes_are_seen() {
     );
     assert!(laws.check(true).is_ok());
 }
+
+/// A circle in a channel of height 1, by the share of it that is blocked: continuity by hand.
+#[test]
+fn the_narrowest_place_bounds_the_time_step() {
+    let laws_of = |blocked: f64, more: &str| {
+        let text = format!(
+            "[mesh]\nshape = \"circle:r={}\"\ndomain = [-2, -0.5, 4, 0.5]\nroot = \"144x24\"\nlevels = 2\n\
+             [physics]\nvelocity = 1\nlength = 1\nre = 20\n\
+             [boundary]\n{INLET_OF_MEAN_1}\n\"y-\" = \"no-slip\"\n\"y+\" = \"no-slip\"\n{more}\n[run]\nseconds = 10",
+            0.5 * blocked
+        );
+        let case = parse::<Case>("case.toml", &text).expect("a case");
+        let options = case.mesh.clone().expect("a mesh");
+        let AnyMesh::D2(mesh) = from_options(&options, &mut ()).expect("a mesh") else {
+            unreachable!("a circle is 2D");
+        };
+        let resolved = choose(&case, "case.toml", CaseGrid::of(&mesh), &mesh, 0).expect("a flow");
+        Laws::of(&resolved, &mesh)
+    };
+    for blocked in [0.3, 0.7, 0.85] {
+        let laws = laws_of(blocked, "");
+        let throat = 1.0 / (1.0 - blocked);
+        // Half a cell of the finest level at each side.
+        let off = (1.0 / 48.0) / (1.0 - blocked);
+        assert!(
+            (laws.throat / throat - 1.0).abs() < off,
+            "{blocked}: {} for {throat}",
+            laws.throat
+        );
+        let mach = laws.physics.lattice_velocity * 1.5 * throat * 3f64.sqrt();
+        assert!(mach < 0.19, "{blocked}: Mach {mach}");
+        // Of 48 finest cells over the height, by hand; the mean width is that of the channel less a little.
+        let cells = laws.passage.expect("a passage");
+        let open = 48.0 * (1.0 - blocked);
+        assert!(
+            (0.75..1.05).contains(&(cells / open)),
+            "{blocked}: {cells} of {open} cells"
+        );
+        assert_eq!(laws.too_fast(), None, "it is as the rule has it");
+    }
+    // A patch that lets fluid out leaves the flow at the narrowest place unknown.
+    let open = laws_of(0.85, "[patches.circle]\ntype = \"pressure\"");
+    assert_eq!((open.throat, open.resistance), (0.0, 1.0));
+    assert!(open.physics.lattice_velocity > 2.0 * laws_of(0.85, "").physics.lattice_velocity);
+}
+
+const INLET_OF_MEAN_1: &str =
+    "\"x-\" = { type = \"velocity\", velocity = [\"1.5*(1-4*y^2)\", 0] }\n\"x+\" = \"outflow\"";
