@@ -171,13 +171,7 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
         None => refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?,
     };
     let mut clock = Clock::new(kernels, observer)?;
-    // On periodic faces, crossings add up.
-    let repeats = if params.periodic_axes() == [false; D] {
-        Repeats::Merge
-    } else {
-        Repeats::Keep
-    };
-    let set = kernels.facet_set(surface, repeats)?;
+    let set = kernels.facet_set(surface, repeats_in(params.periodic_axes::<D>()))?;
     let beyond = Beyond::new(kernels, surface, &frame, params)?;
     clock.lap(Stage::Upload)?;
     let forest = match given {
@@ -194,13 +188,15 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
             break;
         }
         clock.level = level;
-        let view = build.view(level, params.levels);
+        let view = level_view(&build.forest, level, params.levels);
         let lists = above.as_ref().map(|above| (above.view, &above.bins));
-        let bins = build.bin(&set, view, lists)?;
+        let bins = bin_level(kernels, &build.forest, &set, view, lists)?;
         let lists = above
             .as_ref()
             .and_then(|above| Some((above.view, above.image_bins.as_ref()?)));
-        let image_bins = beyond.as_ref().map(|of| build.bin(&of.set, view, lists));
+        let image_bins =
+            |of: &Beyond<D, K>| bin_level(kernels, &build.forest, &of.set, view, lists);
+        let image_bins = beyond.as_ref().map(image_bins);
         let image_bins = image_bins.transpose()?;
         clock.lap(Stage::Bins)?;
 
@@ -300,6 +296,53 @@ pub fn prepare<const D: usize, K: MeshKernels<D>>(
     Ok((snapped, report))
 }
 
+/// What becomes of facets on the same corners: on periodic faces, crossings add up.
+pub(crate) fn repeats_in<const D: usize>(periodic: [bool; D]) -> Repeats {
+    match periodic == [false; D] {
+        true => Repeats::Merge,
+        false => Repeats::Keep,
+    }
+}
+
+/// A level of a forest whose ids ascend, in a mesh of `levels` levels at most.
+pub(crate) fn level_view<const D: usize, K: Backend>(
+    forest: &Forest<D, K>,
+    level: usize,
+    levels: usize,
+) -> LevelView {
+    LevelView {
+        level,
+        first: forest.levels[..level].iter().map(K::len).sum(),
+        count: K::len(&forest.levels[level]),
+        spacing: 1 << (SUBCELL_BITS as usize + levels - 1 - level),
+        last: level + 1 == levels,
+    }
+}
+
+/// The facet lists of a level, from those of the level above it.
+pub(crate) fn bin_level<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    forest: &Forest<D, K>,
+    set: &FacetSet<D, K>,
+    view: LevelView,
+    above: Option<(LevelView, &Bins<K>)>,
+) -> Result<Bins<K>, VoxelError> {
+    let edge = 4 * view.spacing;
+    let Some((above, lists)) = above else {
+        return Ok(kernels.bin_root(set, forest.root, edge)?);
+    };
+    let children = ChildBoxes {
+        coord: &forest.coord,
+        parent: &forest.parent,
+        first_child: &forest.first_child,
+        first: view.first,
+        count: view.count,
+        first_parent: above.first,
+        edge,
+    };
+    Ok(kernels.bin_children(set, lists, children)?)
+}
+
 /// What the next level needs of the one above it.
 struct Level<K: Backend> {
     view: LevelView,
@@ -309,13 +352,19 @@ struct Level<K: Backend> {
 }
 
 /// The images of the surface beyond periodic faces.
-struct Beyond<const D: usize, K: Backend> {
-    set: FacetSet<D, K>,
+#[derive(Debug)]
+pub(crate) struct Beyond<const D: usize, K: Backend> {
+    pub(crate) set: FacetSet<D, K>,
     starts: [u32; 28],
 }
 
+/// How far beyond a periodic face images are needed, in lattice units: no list reaches farther than half a cell of the root.
+pub(crate) fn reach_of_images(levels: usize) -> i32 {
+    1 << (SUBCELL_BITS as usize + levels - 2)
+}
+
 impl<const D: usize, K: MeshKernels<D>> Beyond<D, K> {
-    fn new(
+    pub(crate) fn new(
         kernels: &K,
         surface: &Snapped<D>,
         frame: &Frame<D>,
@@ -325,8 +374,7 @@ impl<const D: usize, K: MeshKernels<D>> Beyond<D, K> {
         if periodic == [false; D] {
             return Ok(None);
         }
-        // No list reaches farther than half a cell of the root.
-        let reach = 1 << (SUBCELL_BITS as usize + params.levels - 2);
+        let reach = reach_of_images(params.levels);
         let ImageFacets { surface, starts } =
             periodic::images(surface, frame.extent(params.levels), periodic, reach)?;
         if surface.facets.is_empty() {
@@ -336,7 +384,7 @@ impl<const D: usize, K: MeshKernels<D>> Beyond<D, K> {
         Ok(Some(Self { set, starts }))
     }
 
-    fn with<'a>((beyond, bins): (&'a Self, &'a Bins<K>)) -> Images<'a, D, K> {
+    pub(crate) fn with<'a>((beyond, bins): (&'a Self, &'a Bins<K>)) -> Images<'a, D, K> {
         Images {
             set: &beyond.set,
             bins,
@@ -375,38 +423,6 @@ impl<'a, const D: usize, K: MeshKernels<D>> Build<'a, D, K> {
             },
             forest,
         })
-    }
-
-    fn view(&self, level: usize, levels: usize) -> LevelView {
-        LevelView {
-            level,
-            first: self.forest.levels[..level].iter().map(K::len).sum(),
-            count: K::len(&self.forest.levels[level]),
-            spacing: 1 << (SUBCELL_BITS as usize + levels - 1 - level),
-            last: level + 1 == levels,
-        }
-    }
-
-    fn bin(
-        &self,
-        set: &FacetSet<D, K>,
-        view: LevelView,
-        above: Option<(LevelView, &Bins<K>)>,
-    ) -> Result<Bins<K>, VoxelError> {
-        let edge = 4 * view.spacing;
-        let Some((above, lists)) = above else {
-            return Ok(self.kernels.bin_root(set, self.forest.root, edge)?);
-        };
-        let children = ChildBoxes {
-            coord: &self.forest.coord,
-            parent: &self.forest.parent,
-            first_child: &self.forest.first_child,
-            first: view.first,
-            count: view.count,
-            first_parent: above.first,
-            edge,
-        };
-        Ok(self.kernels.bin_children(set, lists, children)?)
     }
 
     fn seeds<'b>(

@@ -47,7 +47,7 @@ pub use join::{OwnBlocks, OwnLevel, join};
 pub use kernels::AdaptKernels;
 pub use links::{Link, LinkTable, LinkViolation, pack_cell, unpack_cell};
 pub use mesh::{Classes, Fill, LevelCounts, Mesh, MeshCounts};
-pub use moving::{MovingPatches, MovingSurface};
+pub use moving::{MovingMesh, MovingPatches, MovingSurface};
 pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, WallRule};
 pub use periodic::check_periodic;
 pub use seed::{Kept, SeedError, keep_connected};

@@ -4,6 +4,12 @@
 //! body's frame, and are then snapped as those of any surface: a mesh does not depend on the poses before. Where its blocks
 //! are those that embedding from scratch would make, masks, links, cut distances and patches have the same bits.
 
+mod mesh;
+mod near;
+mod rest;
+
+pub use mesh::MovingMesh;
+
 use crate::{
     EmbedParams, Frame, Mesh, VoxelError,
     embed::{embed, embed_fixed, prepare},
@@ -124,16 +130,41 @@ impl<const D: usize> MovingSurface<D> {
     /// # Panics
     /// Where there is not one pose for each body.
     pub fn at(&self, poses: &[Pose<D>]) -> Surface<D> {
-        assert_eq!(poses.len(), self.bodies.len(), "a pose for each body");
         let mut moved = self.surface.clone();
+        self.place(poses, &mut moved.vertices);
+        moved
+    }
+
+    /// Writes the vertices of the bodies at these poses, body after body.
+    fn place(&self, poses: &[Pose<D>], vertices: &mut [[f64; D]]) {
+        assert_eq!(poses.len(), self.bodies.len(), "a pose for each body");
         for (body, pose) in poses.iter().enumerate() {
             let span = self.starts[body]..self.starts[body + 1];
             let placed = pose.apply_all(self.vertices(body).iter().copied());
-            for (to, x) in moved.vertices[span].iter_mut().zip(placed) {
+            for (to, x) in vertices[span].iter_mut().zip(placed) {
                 *to = x;
             }
         }
-        moved
+    }
+
+    /// The bodies, each in its frame, and what is at rest, as two surfaces of the same patches. Facets keep their order.
+    fn parts(&self) -> [Surface<D>; 2] {
+        let rest = self.starts[self.bodies.len()];
+        let of = |vertices: std::ops::Range<usize>| {
+            let is_own = |f: &usize| vertices.contains(&(self.surface.facets[*f][0] as usize));
+            let own: Vec<usize> = (0..self.surface.facets.len()).filter(is_own).collect();
+            let first = vertices.start as u32;
+            let facets = own
+                .iter()
+                .map(|&f| self.surface.facets[f].map(|v| v - first));
+            Surface {
+                facets: facets.collect(),
+                facet_patch: own.iter().map(|&f| self.surface.patch_of(f)).collect(),
+                patches: self.surface.patches.clone(),
+                vertices: self.surface.vertices[vertices].to_vec(),
+            }
+        };
+        [of(0..rest), of(rest..self.surface.vertices.len())]
     }
 
     /// What is at rest, and each body at each of its poses, for the blocks of a mesh that all of them fit in: see
@@ -179,24 +210,8 @@ impl<const D: usize> MovingSurface<D> {
         all
     }
 
-    /// Embeds the surface at these poses on the blocks of a mesh, which ends: see [`embed_fixed`].
-    ///
-    /// # Errors
-    /// As [`embed_fixed`] and [`prepare`].
-    ///
-    /// # Panics
-    /// As [`at`](Self::at).
-    pub fn re_embed<K: MeshKernels<D>>(
-        &self,
-        kernels: &K,
-        mesh: Mesh<D, K>,
-        params: &EmbedParams,
-        poses: &[Pose<D>],
-    ) -> Result<Mesh<D, K>, VoxelError> {
-        self.embed_on(kernels, mesh.forest, mesh.frame, params, poses)
-    }
-
-    /// Embeds the surface at these poses on the blocks of a forest: see [`embed_fixed`].
+    /// Embeds the surface at these poses on the blocks of a forest, all of them: see [`embed_fixed`]. [`MovingMesh`] embeds pose after
+    /// pose.
     ///
     /// # Errors
     /// As [`embed_fixed`] and [`prepare`].

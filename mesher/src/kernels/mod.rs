@@ -22,7 +22,7 @@ use crate::{
     robust::{CapTree, RobustReport},
     snap::Snapped,
 };
-use cutlink_device::{Backend, DeviceError, Host};
+use cutlink_device::{Backend, DeviceError, Host, memory};
 use rayon::prelude::*;
 use std::ops::{Deref, DerefMut};
 
@@ -97,6 +97,32 @@ impl<const D: usize> FacetSet<D> {
     pub fn times(&self, f: u32) -> i32 {
         self.times.get(f as usize).copied().unwrap_or(1)
     }
+
+    /// Replaces the facets from `first` on by those of another set, of the same patches and without caps. Cost: that of the
+    /// facets of the other set.
+    ///
+    /// # Panics
+    /// Where one of the sets has patches and the other one has none, or this one has caps.
+    pub fn replace_from(&mut self, first: usize, by: &Self) {
+        let set = &mut self.0;
+        assert_eq!(set.patches, by.patches, "patches of two sets");
+        assert!(
+            set.walls as usize == set.corners.len() && by.walls as usize == by.corners.len(),
+            "sets should have no caps"
+        );
+        set.corners.truncate(first);
+        set.corners.extend_from_slice(&by.corners);
+        set.patch.truncate(first);
+        set.patch.extend_from_slice(&by.patch);
+        set.times.truncate(first);
+        if !(set.times.is_empty() && by.times.is_empty()) {
+            set.times.resize(first, 1);
+            set.times.extend_from_slice(&by.times);
+            set.times.resize(set.corners.len(), 1);
+        }
+        set.walls = set.corners.len() as u32;
+        set.extent = set.extent.max(by.extent);
+    }
 }
 
 /// Facet lists of consecutive boxes, compressed by rows.
@@ -168,6 +194,76 @@ impl Bins {
     #[inline]
     pub fn of(&self, i: usize) -> &[u32] {
         &self.facets[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    /// The lists of some boxes, in the order in which they are named.
+    ///
+    /// # Errors
+    /// Where memory is short.
+    ///
+    /// # Panics
+    /// Where a box does not exist.
+    pub fn of_boxes(&self, boxes: &[u32]) -> Result<Self, DeviceError> {
+        let total = boxes.iter().map(|&b| self.of(b as usize).len() as u64);
+        let mut lists = ListWriter::new(boxes.len(), total.sum())?;
+        for &b in boxes {
+            lists.push(self.of(b as usize).iter().copied());
+        }
+        Ok(lists.finish(self.set_len))
+    }
+
+    /// The lists of the same boxes for this set of facets followed by another one: each list followed by the other one's.
+    ///
+    /// # Errors
+    /// Where memory is short, or the lists have more than 2^32 - 1 entries.
+    ///
+    /// # Panics
+    /// Where the numbers of boxes differ.
+    pub fn followed_by(&self, next: &Self) -> Result<Self, DeviceError> {
+        assert_eq!(self.boxes(), next.boxes(), "boxes of two sets");
+        let total = (self.facets.len() + next.facets.len()) as u64;
+        let mut lists = ListWriter::new(self.boxes(), total)?;
+        let shift = self.set_len as u32;
+        for b in 0..self.boxes() {
+            let (own, next) = (self.of(b).iter(), next.of(b).iter());
+            lists.push(own.copied().chain(next.map(|f| f + shift)));
+        }
+        Ok(lists.finish(self.set_len + next.set_len))
+    }
+}
+
+/// Lists as they are written, box by box.
+struct ListWriter {
+    arrays: BinArrays,
+}
+
+impl ListWriter {
+    fn new(boxes: usize, total: u64) -> Result<Self, DeviceError> {
+        checked_entries(&Host, total)?;
+        let mut starts = memory::with_capacity("facet lists", boxes + 1)?;
+        starts.push(0);
+        Ok(Self {
+            arrays: BinArrays {
+                starts,
+                facets: memory::with_capacity("facet lists", total as usize)?,
+                rows: Vec::new(),
+            },
+        })
+    }
+
+    fn push(&mut self, list: impl Iterator<Item = u32>) {
+        let arrays = &mut self.arrays;
+        let before = arrays.facets.len();
+        arrays.facets.extend(list);
+        if arrays.facets.len() > before {
+            arrays.rows.push(arrays.starts.len() as u32 - 1);
+        }
+        arrays.starts.push(arrays.facets.len() as u32);
+    }
+
+    fn finish(self, set_len: usize) -> Bins {
+        let arrays = self.arrays;
+        Bins { arrays, set_len }
     }
 }
 
@@ -344,6 +440,34 @@ mod tests {
                 other => panic!("{total}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn lists_of_some_boxes_and_of_two_sets() {
+        let bins = |lists: &[&[u32]], set_len: usize| {
+            let mut made = ListWriter::new(lists.len(), 0).expect("memory");
+            for list in lists {
+                made.push(list.iter().copied());
+            }
+            made.finish(set_len)
+        };
+        let first = bins(&[&[0, 2], &[], &[1], &[]], 3);
+        assert_eq!(
+            (&first.starts[..], &first.rows[..]),
+            (&[0, 2, 2, 3, 3][..], &[0, 2][..])
+        );
+        let some = first.of_boxes(&[2, 1, 0]).expect("memory");
+        assert_eq!(some.boxes(), 3);
+        assert_eq!(
+            [some.of(0), some.of(1), some.of(2)],
+            [&[1][..], &[], &[0, 2]]
+        );
+        let next = bins(&[&[], &[1], &[0, 1], &[]], 2);
+        let both = first.followed_by(&next).expect("memory");
+        assert_eq!(both.set_len(), 5);
+        let expected: [&[u32]; 4] = [&[0, 2], &[4], &[1, 3, 4], &[]];
+        assert!((0..4).all(|b| both.of(b) == expected[b]), "{both:?}");
+        assert_eq!(both.rows, [0, 1, 2]);
     }
 
     #[test]

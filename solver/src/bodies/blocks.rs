@@ -6,7 +6,7 @@ use cutlink_amr::{Forest, FormerIds, NONE, dims};
 use cutlink_device::{Backend, Host, of_dimension};
 use cutlink_mesher::rigid::Pose;
 use cutlink_voxelizer::{
-    EmbedParams, Frame, Mesh, MovingSurface, VoxelError, kernels::MeshKernels,
+    EmbedParams, Frame, Mesh, MovingMesh, MovingSurface, VoxelError, kernels::MeshKernels,
 };
 
 /// Bytes that a facet takes while blocks are made: vertices in f64 and on the lattice, facets, lists.
@@ -15,6 +15,7 @@ const FACET_BYTES: u64 = 100;
 /// How bodies of a dimension are embedded; see [`of_dimension`].
 struct Embeds<const D: usize> {
     on: On<D>,
+    to: To<D>,
     blocks: Blocks<D>,
 }
 
@@ -24,7 +25,10 @@ type On<const D: usize> = fn(
     Frame<D>,
     &EmbedParams,
     &[Pose<D>],
-) -> Result<Mesh<D>, VoxelError>;
+) -> Result<MovingMesh<D>, VoxelError>;
+
+type To<const D: usize> =
+    fn(&mut MovingMesh<D>, &MovingSurface<D>, &[Pose<D>]) -> Result<(), VoxelError>;
 
 type Blocks<const D: usize> =
     fn(&MovingSurface<D>, Frame<D>, &EmbedParams, &[Vec<Pose<D>>]) -> Result<Forest<D>, VoxelError>;
@@ -36,8 +40,9 @@ where
     const fn new() -> Self {
         Self {
             on: |surface, forest, frame, params, poses| {
-                surface.embed_on(&Host, forest, frame, params, poses)
+                MovingMesh::new(surface, forest, frame, params, poses)
             },
+            to: |mesh, surface, poses| mesh.move_to(surface, poses),
             blocks: |surface, frame, params, poses| surface.blocks(&Host, frame, params, poses),
         }
     }
@@ -75,10 +80,21 @@ impl<const D: usize> RigidBodies<D> {
         forest: Forest<D>,
         frame: Frame<D>,
         poses: &[Pose<D>],
-    ) -> Result<Mesh<D>, SolverError> {
+    ) -> Result<MovingMesh<D>, SolverError> {
         let poses: Vec<Pose<D>> = poses.iter().map(|pose| metres(&frame, pose)).collect();
         let mesh = (Embeds::get().on)(&self.surface, forest, frame, &self.embedding, &poses);
         mesh.map_err(|reason| refuse(&self.names(), reason.to_string()))
+    }
+
+    /// Moves the bodies of a mesh that [`embed_on`](Self::embed_on) has made, to these poses, in root cells.
+    ///
+    /// # Errors
+    /// As [`embed_on`](Self::embed_on).
+    pub fn move_to(&self, mesh: &mut MovingMesh<D>, poses: &[Pose<D>]) -> Result<(), SolverError> {
+        let frame = mesh.mesh().frame;
+        let poses: Vec<Pose<D>> = poses.iter().map(|pose| metres(&frame, pose)).collect();
+        let moved = (Embeds::get().to)(mesh, &self.surface, &poses);
+        moved.map_err(|reason| refuse(&self.names(), reason.to_string()))
     }
 
     /// The blocks for bodies at these poses, in root cells: around each body that the mesh follows, along the paths of the others, and
@@ -107,7 +123,8 @@ impl<const D: usize> RigidBodies<D> {
     pub fn first_mesh(&self, frame: Frame<D>) -> Result<Mesh<D>, SolverError> {
         let (states, _) = checks::first(self)?;
         let poses: Vec<Pose<D>> = states.iter().map(|state| state.pose).collect();
-        self.embed_on(self.blocks(frame, &poses)?, frame, &poses)
+        let mesh = self.embed_on(self.blocks(frame, &poses)?, frame, &poses)?;
+        Ok(mesh.into_mesh())
     }
 
     /// The names of all bodies.
@@ -131,7 +148,7 @@ impl<const D: usize> Movement<D> {
     /// The blocks for the bodies where they were embedded last, which become those that the mesh is made for.
     pub(crate) fn aim(&mut self) -> Result<Forest<D>, SolverError> {
         self.meshed.clone_from(&self.placed);
-        self.bodies.blocks(self.mesh()?.frame, &self.meshed)
+        self.bodies.blocks(self.frame, &self.meshed)
     }
 
     /// Takes other blocks: the tables of all levels on them, with the bodies where they were embedded last.
@@ -140,15 +157,14 @@ impl<const D: usize> Movement<D> {
         forest: Forest<D>,
         params: &Params<D>,
     ) -> Result<Vec<Built<D>>, SolverError> {
-        let frame = self.mesh()?.frame;
-        self.embed_in(forest, frame)?;
+        self.embed_in(forest)?;
         self.build(params)
     }
 
     /// Blocks and tables as they were made when the bodies were at the poses that the mesh was made for.
     pub(super) fn rebuild(&mut self, params: &Params<D>) -> Result<Vec<Built<D>>, SolverError> {
         self.placed.clone_from(&self.meshed);
-        let forest = self.bodies.blocks(self.mesh()?.frame, &self.meshed)?;
+        let forest = self.bodies.blocks(self.frame, &self.meshed)?;
         self.take_blocks(forest, params)
     }
 }

@@ -167,10 +167,7 @@ impl<const D: usize> Movement<D> {
 
     /// Whether a body is within the box, of periodic axes too.
     fn check_inside(&self, body: usize, time: f64) -> Result<(), SolverError> {
-        let Some(mesh) = &self.mesh else {
-            return Ok(());
-        };
-        let (pose, frame) = (&self.states[body].pose, &mesh.frame);
+        let (pose, frame) = (&self.states[body].pose, &self.frame);
         let extent = frame.root_cells.map(f64::from);
         let is_near = |a: usize| {
             let x = pose.center[a];

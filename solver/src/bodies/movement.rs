@@ -9,7 +9,7 @@ use crate::{
 use cutlink_amr::{Forest, dims};
 use cutlink_device::Host;
 use cutlink_mesher::rigid::Pose;
-use cutlink_voxelizer::{Frame, Mesh};
+use cutlink_voxelizer::{Frame, Mesh, MovingMesh};
 use rayon::prelude::*;
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,8 +17,9 @@ use std::{collections::VecDeque, sync::Arc};
 #[derive(Debug)]
 pub(crate) struct Movement<const D: usize> {
     pub(super) bodies: Arc<RigidBodies<D>>,
-    /// Missing only after an embedding has failed.
-    pub(super) mesh: Option<Mesh<D>>,
+    pub(super) frame: Frame<D>,
+    /// Missing only before the first embedding.
+    pub(super) mesh: Option<MovingMesh<D>>,
     /// The finest level: its index, block ids by slot, and tables.
     pub(super) level: usize,
     pub(super) blocks: Vec<u32>,
@@ -82,7 +83,8 @@ impl<const D: usize> Movement<D> {
             placed: states.iter().map(|state| state.pose).collect(),
             meshed: states.iter().map(|state| state.pose).collect(),
             sums: vec![[0.0; 6]; states.len()],
-            mesh: Some(mesh.upload(&Host)?),
+            frame: mesh.frame,
+            mesh: None,
             level,
             blocks: Vec::new(),
             places: Places {
@@ -109,7 +111,7 @@ impl<const D: usize> Movement<D> {
         let built = match movement.bodies.is_followed() {
             true => movement.rebuild(params)?,
             false => {
-                movement.embed()?;
+                movement.embed_in(mesh.forest.download(&Host)?)?;
                 movement.build(params)?
             }
         };
@@ -163,7 +165,7 @@ impl<const D: usize> Movement<D> {
             built = again.rebuild(params)?;
         }
         again.placed.clone_from(&self.placed);
-        again.embed()?;
+        again.embed_in(again.mesh()?.forest.download(&Host)?)?;
         let finest = &mut built[self.level];
         let followed = again.tables()?;
         (finest.level.stepped, finest.level.solid) = (followed.stepped, followed.solid);
@@ -173,8 +175,9 @@ impl<const D: usize> Movement<D> {
 
     /// The mesh with the bodies in it.
     pub(crate) fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
-        let lost = || refuse("all", "they could not be embedded at their last place");
-        self.mesh.as_ref().ok_or_else(lost)
+        let missing = || refuse("all", "they were not embedded before");
+        let mesh = self.mesh.as_ref().map(MovingMesh::mesh);
+        mesh.ok_or_else(missing)
     }
 
     /// Embeddings so far.
@@ -325,23 +328,22 @@ impl<const D: usize> Movement<D> {
     pub(crate) fn follow(&mut self) -> Result<Followed, SolverError> {
         self.since = 0;
         self.placed = self.states.iter().map(|state| state.pose).collect();
-        self.embed()?;
+        if let Some(mesh) = &mut self.mesh {
+            self.bodies.move_to(mesh, &self.placed)?;
+        }
+        self.check_mesh()?;
         self.tables()
     }
 
-    fn embed(&mut self) -> Result<(), SolverError> {
-        let mesh = self.mesh.take();
-        let mesh = mesh.ok_or_else(|| refuse("all", "they were not embedded before"))?;
-        self.embed_in(mesh.forest, mesh.frame)
+    /// Embeds the bodies where they are placed, on these blocks.
+    pub(super) fn embed_in(&mut self, forest: Forest<D>) -> Result<(), SolverError> {
+        self.mesh = Some(self.bodies.embed_on(forest, self.frame, &self.placed)?);
+        self.check_mesh()
     }
 
-    /// Embeds the bodies where they are placed, on these blocks.
-    pub(super) fn embed_in(
-        &mut self,
-        forest: Forest<D>,
-        frame: Frame<D>,
-    ) -> Result<(), SolverError> {
-        let mesh = self.bodies.embed_on(forest, frame, &self.placed)?;
+    /// Counts an embedding, and checks that no body is in a coarser level.
+    fn check_mesh(&mut self) -> Result<(), SolverError> {
+        let (mesh, frame) = (self.mesh()?, self.frame);
         let moves: Vec<bool> = (self.owner.iter())
             .map(|&body| body < self.states.len())
             .collect();
@@ -350,7 +352,6 @@ impl<const D: usize> Movement<D> {
             return Err(self.leaves(at));
         }
         self.epoch += 1;
-        self.mesh = Some(mesh);
         Ok(())
     }
 

@@ -11,5 +11,6 @@ mod estimate;
 mod files_mesh;
 mod files_vtk;
 mod moving;
+mod moving_mesh;
 
 use worst::worst;

@@ -8,8 +8,8 @@ use cutlink_mesher::{
     rigid::{Pose, Quaternion},
 };
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Frame, Mesh, MovingPatches, MovingSurface, Region, RegionShape, VoxelError,
-    embed, prepare, validate,
+    EmbedParams, Fill, Frame, Mesh, MovingMesh, MovingPatches, MovingSurface, Region, RegionShape,
+    VoxelError, embed, prepare, validate,
 };
 use std::collections::BTreeMap;
 
@@ -61,12 +61,30 @@ fn params<const D: usize>(levels: usize, region: [[f64; 3]; 2]) -> EmbedParams {
     }
 }
 
-fn scratch<const D: usize>(surface: &Surface<D>, frame: Frame<D>, params: &EmbedParams) -> Mesh<D>
+pub(super) fn scratch<const D: usize>(
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+) -> Mesh<D>
 where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {
     let (snapped, _) = prepare(&Host, surface, &frame, params).expect("near");
     embed(&Host, &snapped, frame, params, &mut ()).expect("a mesh")
+}
+
+/// The surface at these poses on the blocks of a mesh.
+fn on<const D: usize>(
+    moving: &MovingSurface<D>,
+    mesh: Mesh<D>,
+    params: &EmbedParams,
+    poses: &[Pose<D>],
+) -> Mesh<D>
+where
+    cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
+{
+    let made = moving.embed_on(&Host, mesh.forest, mesh.frame, params, poses);
+    made.expect("a mesh")
 }
 
 /// Moves a body by steps over the blocks of a mesh, and compares each pose with embedding it from scratch. Returns how many links
@@ -81,15 +99,17 @@ where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
 {
     let levels = params.levels;
-    let mut mesh = scratch(&moving.at(&poses[0]), frame, params);
-    let checksum = mesh.forest.checksum();
+    let forest = scratch(&moving.at(&poses[0]), frame, params).forest;
+    let checksum = forest.checksum();
+    let mesh = MovingMesh::new(moving, forest, frame, params, &poses[0]);
+    let mut mesh = mesh.expect("a mesh");
     let mut counts = [0; 2];
     for poses in poses {
-        mesh = moving.re_embed(&Host, mesh, params, poses).expect("a mesh");
-        validate(&mesh).expect("sound");
-        assert_eq!(mesh.forest.checksum(), checksum, "blocks stay");
+        mesh.move_to(moving, poses).expect("a mesh");
+        validate(mesh.mesh()).expect("sound");
+        assert_eq!(mesh.mesh().forest.checksum(), checksum, "blocks stay");
         let from_scratch = scratch(&moving.at(poses), frame, params);
-        let [found, expected] = [&mesh, &from_scratch].map(|mesh| facts(mesh, levels));
+        let [found, expected] = [mesh.mesh(), &from_scratch].map(|mesh| facts(mesh, levels));
         assert!(found == expected, "{poses:?}: masks, links or cuts differ");
         counts[0] += found.links.len();
         counts[1] += found.solid.len();
@@ -97,7 +117,7 @@ where
         let sums = [from_scratch.checksum(), from_scratch.links.len() as u64];
         let table = from_scratch.links.q.clone();
         let solid = from_scratch.classes.solid.clone();
-        let again = moving.re_embed(&Host, from_scratch, params, poses);
+        let again = moving.embed_on(&Host, from_scratch.forest, frame, params, poses);
         let again = again.expect("a mesh");
         assert_eq!([again.checksum(), again.links.len() as u64], sums);
         assert!(again.links.q == table && again.classes.solid == solid);
@@ -105,7 +125,7 @@ where
     counts
 }
 
-fn body<const D: usize>(name: &str, patch: usize, center: [f64; D]) -> MovingPatches<D> {
+pub(super) fn body<const D: usize>(name: &str, patch: usize, center: [f64; D]) -> MovingPatches<D> {
     MovingPatches {
         name: name.into(),
         patches: vec![patch],
@@ -114,7 +134,11 @@ fn body<const D: usize>(name: &str, patch: usize, center: [f64; D]) -> MovingPat
 }
 
 /// Two surfaces as one, of a patch each.
-fn joined<const D: usize>(one: &Surface<D>, at: [f64; D], other: &Surface<D>) -> Surface<D> {
+pub(super) fn joined<const D: usize>(
+    one: &Surface<D>,
+    at: [f64; D],
+    other: &Surface<D>,
+) -> Surface<D> {
     let shift = one.vertices.len() as u32;
     let mut all = one.clone();
     let there = |x: &[f64; D]| std::array::from_fn(|a| x[a] + at[a]);
@@ -223,13 +247,11 @@ fn blocks_of_a_path_hold_each_pose() {
     let mut mesh = all;
     for share in [0.0, 0.03, 0.33, 0.7, 0.97, 1.0] {
         let at = ends.each_ref().map(|end| moved(end, share));
-        mesh = moving.re_embed(&Host, mesh, &params, &at).expect("a mesh");
+        mesh = on(&moving, mesh, &params, &at);
         validate(&mesh).expect("sound");
         assert_eq!(mesh.coarse_link_of(&[true, true]), None, "share {share}");
     }
-    let mesh = moving
-        .re_embed(&Host, first, &params, &ends)
-        .expect("a mesh");
+    let mesh = on(&moving, first, &params, &ends);
     assert!(
         mesh.coarse_link_of(&[false, true]).is_some(),
         "the first blocks do not hold it"
@@ -260,13 +282,11 @@ fn another_pose_is_seen() {
     // A lattice unit of path, a 256th of a cell, and a 256th of a cell at the rim of a turn.
     let (moving, frame, params, poses) = plane_case();
     let mesh = scratch(&moving.at(&poses[0]), frame, &params);
-    let mesh = moving
-        .re_embed(&Host, mesh, &params, &poses[0])
-        .expect("a mesh");
+    let mesh = on(&moving, mesh, &params, &poses[0]);
     let before = facts(&mesh, 4);
     let mut off = poses[0].clone();
     off[1].center[0] += frame.dx_at(3) / 256.0;
-    let mesh = moving.re_embed(&Host, mesh, &params, &off).expect("a mesh");
+    let mesh = on(&moving, mesh, &params, &off);
     let after = facts(&mesh, 4);
     assert!(before.links != after.links, "cuts differ");
     assert!(before != after);
@@ -282,7 +302,7 @@ fn a_body_that_leaves_its_blocks_is_seen() {
     let mesh = scratch(&moving.at(&poses[0]), frame, &params);
     assert_eq!(mesh.coarse_link_of(&[true, true]), None);
     let far = vec![poses[0][0], Pose::at([0.36, -0.36])];
-    let mesh = moving.re_embed(&Host, mesh, &params, &far).expect("a mesh");
+    let mesh = on(&moving, mesh, &params, &far);
     let at = mesh.coarse_link_of(&[false, true]).expect("a coarse leaf");
     assert!(at[0] > 0.2 && at[1] < -0.25, "{at:?}");
     assert_eq!(mesh.coarse_link_of(&[true, false]), None, "the other stays");
@@ -322,6 +342,6 @@ fn what_cannot_move_is_refused() {
         frame: other,
         ..scratch(&surface, frame, &params)
     };
-    let found = moving.re_embed(&Host, mesh, &params, &poses[0]);
+    let found = MovingMesh::new(&moving, mesh.forest, mesh.frame, &params, &poses[0]);
     assert!(matches!(found, Err(VoxelError::Blocks { .. })), "{found:?}");
 }

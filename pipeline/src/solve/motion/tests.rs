@@ -126,7 +126,7 @@ fn a_path_is_in_lattice_units_with_its_exact_derivatives() {
         let params = &bodies.embedding;
         mesh = bodies
             .surface
-            .re_embed(&Host, mesh, params, &[pose])
+            .embed_on(&Host, mesh.forest, mesh.frame, params, &[pose])
             .expect("a mesh");
         assert_eq!(mesh.coarse_link_of(&[true]), None, "{pose:?}");
     }
@@ -166,7 +166,7 @@ fn the_flapping_example_goes_as_its_source_says() {
         };
         mesh = bodies
             .surface
-            .re_embed(&Host, mesh, &bodies.embedding, &[there])
+            .embed_on(&Host, mesh.forest, mesh.frame, &bodies.embedding, &[there])
             .expect("a mesh");
         let moves = vec![true; placed.patches.len()];
         assert_eq!(mesh.coarse_link_of(&moves), None, "{there:?}");
