@@ -69,10 +69,12 @@ impl<const D: usize> Facet<D> {
     }
 }
 
+#[inline]
 fn sub<const D: usize>(a: [i32; D], b: [i32; D]) -> [i64; D] {
     std::array::from_fn(|i| i64::from(a[i]) - i64::from(b[i]))
 }
 
+#[inline]
 fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
     [
         a[1] * b[2] - a[2] * b[1],

@@ -68,6 +68,12 @@ pub enum Work {
     Forces,
     /// Messages between ranks, their packing included.
     Exchange,
+    /// Bodies that move: where they are, and the masks and cut links there.
+    Embed,
+    /// The tables of the finest level with bodies at other places.
+    Tables,
+    /// Populations of cells that bodies have uncovered.
+    Refill,
 }
 
 /// Timing of one kind of work on one level.

@@ -198,6 +198,8 @@ pub enum BenchCommand {
     Mesh(Box<BenchMeshArgs>),
     /// Cell updates per second of flows, as a share of the memory copy bandwidth, and time by level
     Solve(Box<BenchSolveArgs>),
+    /// Time of a step with a body that moves, beside the same flow with the body at rest
+    Move(Box<BenchMoveArgs>),
     /// Measure the time that a flow's mesh takes to change
     Adapt(Box<BenchAdaptArgs>),
     /// Degrees of freedom per second of flux reconstruction, and the time of its adaptation
@@ -586,6 +588,63 @@ pub struct BenchSolveArgs {
     /// How to run, and how to report.
     #[command(flatten)]
     pub run: BenchRun,
+}
+
+const BENCH_MOVE_EXAMPLES: &str = "\
+Examples:
+  cutlink bench move
+  cutlink bench move --root 32 --levels 3 --precision f64
+  cutlink bench move --device cuda --root 256
+
+The sphere of `cutlink bench solve` (d3q19) swings by two finest cells to both sides, at a speed of 0.05 at most. Root steps of the \
+flow with the sphere at rest, on the same mesh, alternate with those of the flow in which it moves. Nothing is written.
+
+Exit codes: 0 success, 1 run-time failure, 2 usage or bad input, 4 out of memory, 130 stopped by Ctrl-C.";
+
+/// Arguments of `cutlink bench move`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_MOVE_EXAMPLES)]
+pub struct BenchMoveArgs {
+    /// Root cells along the edges of the box, a multiple of 4; the sphere is four root cells across [default: 64; on a GPU 256]
+    #[arg(long, value_name = "N", help_heading = "Mesh", value_parser = clap::value_parser!(u32).range(8..))]
+    pub root: Option<u32>,
+
+    /// Levels of the mesh, the root level included [default: 4]
+    #[arg(long, value_name = "N", help_heading = "Mesh", value_parser = levels)]
+    pub levels: Option<usize>,
+
+    /// f16, f32 or f64 [default: f32]
+    #[arg(long, value_name = "PRECISION", help_heading = "Flow")]
+    pub precision: Option<Precision>,
+
+    /// Collision: bgk, trt, regularized [default: regularized]
+    #[arg(
+        long,
+        value_name = "COLLISION",
+        value_parser = crate::bench::solve::collision,
+        help_heading = "Flow"
+    )]
+    pub collision: Option<Collision>,
+
+    /// Root steps per run [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+        help_heading = "Run"
+    )]
+    pub steps: Option<u64>,
+
+    /// How to run, and how to report.
+    #[command(flatten)]
+    pub run: BenchRun,
+}
+
+/// A number of levels.
+fn levels(text: &str) -> Result<usize, String> {
+    let most = cutlink_amr::MAX_LEVELS;
+    let levels = text.parse().ok().filter(|n| (1..=most).contains(n));
+    levels.ok_or_else(|| format!("1 to {most} levels are possible"))
 }
 
 /// Arguments of `cutlink bench adapt`.

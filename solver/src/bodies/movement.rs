@@ -326,13 +326,18 @@ impl<const D: usize> Movement<D> {
 
     /// Embeds the bodies where they are, and makes the tables of the finest level.
     pub(crate) fn follow(&mut self) -> Result<Followed, SolverError> {
+        self.embed()?;
+        self.tables()
+    }
+
+    /// Embeds the bodies where they are; the [`tables`](Self::tables) have to follow.
+    pub(crate) fn embed(&mut self) -> Result<(), SolverError> {
         self.since = 0;
         self.placed = self.states.iter().map(|state| state.pose).collect();
         if let Some(mesh) = &mut self.mesh {
             self.bodies.move_to(mesh, &self.placed)?;
         }
-        self.check_mesh()?;
-        self.tables()
+        self.check_mesh()
     }
 
     /// Embeds the bodies where they are placed, on these blocks.
@@ -356,7 +361,7 @@ impl<const D: usize> Movement<D> {
     }
 
     /// The tables of the finest level with the mesh as it is.
-    fn tables(&mut self) -> Result<Followed, SolverError> {
+    pub(crate) fn tables(&mut self) -> Result<Followed, SolverError> {
         let mesh = self.mesh()?;
         let full = dims::full_mask(D);
         let solid: Vec<u64> = (self.blocks.par_iter())

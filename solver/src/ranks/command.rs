@@ -189,12 +189,15 @@ pub(crate) fn diverged_of_bytes<const D: usize>(bytes: &[u8]) -> SolverError {
 }
 
 /// Kinds of work by number.
-pub(crate) const WORKS: [Work; 5] = [
+pub(crate) const WORKS: [Work; 8] = [
     Work::Step,
     Work::Interpolate,
     Work::Average,
     Work::Forces,
     Work::Exchange,
+    Work::Embed,
+    Work::Tables,
+    Work::Refill,
 ];
 
 /// A rank other than the first of several processes.

@@ -1,8 +1,11 @@
 //! Bodies that move, in the levels of a running flow.
 
-use super::{Run, level::State};
+use super::{
+    Run,
+    level::{Clock, State, timed},
+};
 use crate::{
-    LatticeFlow, SolverError,
+    LatticeFlow, SolverError, Work,
     adapt::transfer::{Before, Seeds},
     bodies::{Again, Followed, Movement, look},
     kernels::{ExactSum, FlowKernels, RefillSource, SUMS},
@@ -20,24 +23,35 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     pub(super) fn move_bodies<L: Lattice>(
         &mut self,
         backend: &B,
+        clock: &Clock<B>,
         movement: &mut Movement<D>,
         moment_center: [f64; D],
     ) -> Result<(), SolverError> {
+        let index = self.level.index;
         if !movement.has_loads() {
             let loads = self.loads::<L>(backend, movement, moment_center)?;
             movement.take_loads(loads);
         }
-        let time = self.steps as f64 / f64::from(1u32 << self.level.index);
+        let time = self.steps as f64 / f64::from(1u32 << index);
         if movement.advance(time)? {
-            let followed = movement.follow()?;
-            let fresh = self.take_tables(backend, movement, followed)?;
-            self.refill::<L>(backend, fresh)?;
+            timed(backend, clock, Work::Embed, index, || movement.embed())?;
+            let mut fresh = Vec::new();
+            timed(backend, clock, Work::Tables, index, || {
+                let followed = movement.tables()?;
+                fresh = self.take_tables(backend, movement, followed)?;
+                Ok(())
+            })?;
+            timed(backend, clock, Work::Refill, index, || {
+                self.refill::<L>(backend, fresh)
+            })?;
         } else {
             self.set_rules(backend, movement)?;
         }
-        let loads = self.loads::<L>(backend, movement, moment_center)?;
-        movement.take_loads(loads);
-        Ok(())
+        timed(backend, clock, Work::Forces, index, || {
+            let loads = self.loads::<L>(backend, movement, moment_center)?;
+            movement.take_loads(loads);
+            Ok(())
+        })
     }
 
     /// Populations of cells that were uncovered, in rounds from the fluid inwards; cells that no fluid is beside are at rest.

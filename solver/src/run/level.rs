@@ -381,7 +381,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
             return Ok(());
         };
         let mut movement = movement.lock().unwrap_or_else(PoisonError::into_inner);
-        return coarse.move_bodies::<L>(backend, &mut movement, moment_center);
+        return coarse.move_bodies::<L>(backend, clock, &mut movement, moment_center);
     }
     let mut twice = |backend: &B| {
         step::<D, L, S, B>(backend, of_all, finer)?;

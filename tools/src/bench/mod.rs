@@ -1,4 +1,4 @@
-//! `cutlink bench`: the speed of meshing, of flows ([`solve`]), of their adaptation ([`adapt`]), of flux
+//! `cutlink bench`: the speed of meshing, of flows ([`solve`]) and of bodies that move in them ([`solve::moving`]), of their adaptation ([`adapt`]), of flux
 //! reconstruction ([`flux`]), of refined hexahedra ([`hex`]) and of grains ([`grains`]) on this machine.
 //!
 //! For meshes, each case follows `cutlink mesh` up to the embedding (read or generated, split, placed, snapped), which

@@ -154,7 +154,11 @@ where
             let differ = (0..before.len()).filter(|&id| before[id] != after[id]);
             for id in differ {
                 let is_named = changed.binary_search(&(id as u32)).is_ok();
-                assert!(is_named, "step {step} of seed {seed}: block {id} changed {:?} {:?}", before[id], after[id]);
+                assert!(
+                    is_named,
+                    "step {step} of seed {seed}: block {id} changed {:?} {:?}",
+                    before[id], after[id]
+                );
             }
             counts[0] += changed.len();
             counts[1] += before.len();

@@ -29,7 +29,7 @@ use std::time::Instant;
 /// Minimum duration of a measured run in seconds, unless --steps is given.
 const RUN: f64 = 0.1;
 /// Root cells across the sphere.
-const ACROSS: f64 = 4.0;
+pub(super) const ACROSS: f64 = 4.0;
 
 /// What all cases of a bench share.
 pub(super) struct Bench<'a, K: Flows> {
@@ -227,7 +227,8 @@ impl<'a, K: Flows> Bench<'a, K> {
     }
 }
 
-fn laps<const D: usize>(
+/// The time of each kind of work in a root step, by level.
+pub(super) fn laps<const D: usize>(
     flow: &mut dyn LatticeFlow<D>,
     steps: u64,
 ) -> Result<Vec<LapReport>, Error> {
@@ -242,6 +243,9 @@ fn laps<const D: usize>(
                 Work::Average => "average",
                 Work::Forces => "forces",
                 Work::Exchange => "exchange",
+                Work::Embed => "embed",
+                Work::Tables => "tables",
+                Work::Refill => "refill",
             },
             level: lap.level,
             ms: 1e3 * lap.seconds / steps as f64,
@@ -276,7 +280,7 @@ fn sphere(root: u32, levels: usize, opened: &Opened) -> Result<Mesh<3>, Error> {
 }
 
 /// Flow past a body, at Re 100 of [`ACROSS`] root cells: interpolated bounce-back, forces in each root step.
-fn tunnel(mesh: &Mesh<3>, kind: Kind) -> Params<3> {
+pub(super) fn tunnel(mesh: &Mesh<3>, kind: Kind) -> Params<3> {
     let inflow = FaceCondition::Velocity([0.05, 0.0, 0.0]);
     Params {
         faces: [

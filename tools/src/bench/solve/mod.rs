@@ -9,6 +9,7 @@
 mod cases;
 mod check;
 mod measure;
+pub mod moving;
 pub mod report;
 
 pub(crate) use cases::collision;

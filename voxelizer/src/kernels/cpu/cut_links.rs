@@ -21,6 +21,9 @@ use std::cmp::Ordering;
 /// cells of 8 bytes with 9 links of 6 bytes each, doubled.
 const TYPICAL_BYTES: u64 = 1200;
 
+/// Blocks of a task: few, because blocks near a body alone are all with links.
+const LEAST_BLOCKS: usize = 32;
+
 /// The links of consecutive blocks.
 #[derive(Default)]
 struct Part {
@@ -70,7 +73,7 @@ where
     Host.reserve("cut links", leaves as u64 * TYPICAL_BYTES)?;
     let parts: Vec<Part> = ids
         .into_par_iter()
-        .with_min_len(256)
+        .with_min_len(LEAST_BLOCKS)
         .fold(
             || (Part::default(), Cuts::<D>::new()),
             |(mut part, mut cuts), id| {
@@ -329,9 +332,9 @@ where
     fn cut(&mut self, local: &Local<D>, spacing: i32, patch: u16, times: i32) {
         let plane = local.plane(spacing);
         let setup = Setup {
-            facet: &local.facet,
             low: local.low,
             high: local.high,
+            sheared: sheared_bounds(&local.facet, spacing),
             plane: &plane,
             forms: AxisForms::new(&local.facet),
             spacing,
@@ -362,6 +365,11 @@ where
     #[inline(always)]
     fn cut_along<T: Int, const DIRECTION: usize>(&mut self, setup: &Setup<'_, D>) {
         let step = const { dims::step::<D>(DIRECTION) };
+        let axis = const { upper_axis(dims::step::<D>(DIRECTION)) };
+        // Most facets lie between the lines.
+        let Some((from, to)) = setup.lines_in_reach(step, axis) else {
+            return;
+        };
         let along = setup.plane.along(step);
         if along == 0 {
             return;
@@ -369,15 +377,13 @@ where
         let ray = Ray {
             direction: DIRECTION,
             step,
-            axis: (0..D).rev().find(|&a| step[a] != 0).unwrap_or(0),
+            axis,
             patch: setup.patch,
             drop: along.signum() as i32 * setup.times,
         };
-        if let Some((from, to)) = setup.lines_in_reach(ray) {
-            let forms = setup.forms.along(step);
-            let passes = setup.plane.passes::<T>(along, setup.spacing);
-            self.cut_lines(setup.spacing, ray, &forms, &passes, from, to);
-        }
+        let forms = setup.forms.along(step);
+        let passes = setup.plane.passes::<T>(along, setup.spacing);
+        self.cut_lines(setup.spacing, ray, &forms, &passes, from, to);
     }
 
     /// Goes over the lines along a direction, row by row, and records the crossing of each
@@ -625,11 +631,42 @@ struct Ray<const D: usize> {
     drop: i32,
 }
 
+/// The highest axis that a direction steps along.
+const fn upper_axis<const D: usize>(step: [i32; D]) -> usize {
+    let mut axis = D - 1;
+    while axis > 0 && step[axis] == 0 {
+        axis -= 1;
+    }
+    axis
+}
+
+/// Bounds in cells, as those of [`Local`], of a facet's coordinates less, and plus, a higher one: of x by y, x by z and y by z.
+#[inline]
+fn sheared_bounds<const D: usize>(facet: &Facet<D>, spacing: i32) -> [[[i32; 2]; 2]; 3] {
+    let shift = spacing.trailing_zeros();
+    let mut bounds = [[[0; 2]; 2]; 3];
+    for axis in 1..D {
+        for a in 0..axis {
+            for (sign, bounds) in [1, -1].into_iter().zip(&mut bounds[a + axis - 1]) {
+                let (mut low, mut high) = (i32::MAX, i32::MIN);
+                for v in &facet.0 {
+                    let sheared = v[a] - sign * v[axis];
+                    low = low.min(sheared);
+                    high = high.max(sheared);
+                }
+                *bounds = [(low + (spacing - 1)) >> shift, high >> shift];
+            }
+        }
+    }
+    bounds
+}
+
 /// A facet and what all directions share.
 struct Setup<'a, const D: usize> {
-    facet: &'a Facet<D>,
     low: [i32; D],
     high: [i32; D],
+    /// See [`sheared_bounds`].
+    sheared: [[[i32; 2]; 2]; 3],
     plane: &'a Plane<D>,
     forms: AxisForms<D>,
     spacing: i32,
@@ -640,24 +677,23 @@ struct Setup<'a, const D: usize> {
 impl<const D: usize> Setup<'_, D> {
     /// First and last line along a direction that meets the facet's bounds, and the block or a
     /// cell beside it.
-    #[inline]
-    fn lines_in_reach(&self, Ray { step, axis, .. }: Ray<D>) -> Option<([i32; D], [i32; D])> {
+    #[inline(always)]
+    fn lines_in_reach(&self, step: [i32; D], axis: usize) -> Option<([i32; D], [i32; D])> {
         if self.low[axis] > 4 || self.high[axis] < -1 {
             return None;
         }
-        let shift = self.spacing.trailing_zeros();
         let (mut from, mut to) = ([0; D], [0; D]);
         for a in (0..D).filter(|&a| a != axis) {
-            let (mut low, mut high) = (i32::MAX, i32::MIN);
-            for v in &self.facet.0 {
-                let sheared = v[a] - step[a] * v[axis];
-                low = low.min(sheared);
-                high = high.max(sheared);
-            }
+            // The direction steps up along its highest axis, and not at all along those above.
+            let [low, high] = match step[a] {
+                0 => [self.low[a], self.high[a]],
+                1 => self.sheared[a + axis - 1][0],
+                _ => self.sheared[a + axis - 1][1],
+            };
             // The end in the block is one of the cells 0 to 3 of the line.
             let (up, down) = (step[a].max(0), step[a].min(0));
-            from[a] = ((low + (self.spacing - 1)) >> shift).max(-3 * up);
-            to[a] = (high >> shift).min(3 - 3 * down);
+            from[a] = low.max(-3 * up);
+            to[a] = high.min(3 - 3 * down);
             if from[a] > to[a] {
                 return None;
             }
