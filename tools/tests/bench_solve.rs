@@ -45,6 +45,62 @@ fn changes_of_the_mesh_have_the_counts_of_their_cubes() {
 }
 
 #[test]
+fn a_body_that_moves_is_timed_beside_one_at_rest() {
+    const DOCUMENTED: &str = include_str!("../../docs/json-schema.md");
+    let folder = Folder::new();
+    let line = "bench move --root 16 --levels 3 --runs 1";
+    let made = folder.run(&format!("{line} --json")).ok().json();
+    assert_eq!(number(&made, "finest_steps"), 4.0);
+    assert!(number(&made, "cells") > number(&made, "finest_cells"));
+    // A link from each of two cells where the surface passes between them, on all blocks of the shell.
+    let [links, blocks] = ["links", "blocks"].map(|key| number(&made, key));
+    assert!(
+        links > 40.0 * blocks && blocks > 50.0,
+        "{links} of {blocks}"
+    );
+    let names = |flow: &Value| -> Vec<String> {
+        let parts = flow["parts"].as_array().expect("parts").iter();
+        parts
+            .map(|part| part["part"].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    assert_eq!(names(&made["rest"]), ["step"]);
+    let all = ["step", "embed", "tables", "refill", "forces"];
+    assert_eq!(names(&made["moving"]), all);
+    for flow in [&made["rest"], &made["moving"]] {
+        let rate = number(&made, "updates") / (1e3 * number(&flow["ms"], "median"));
+        assert!((rate / number(flow, "mlups") - 1.0).abs() < 1e-9, "{flow}");
+        let parts = flow["parts"].as_array().expect("parts").iter();
+        let sum: f64 = parts.map(|part| number(part, "ms")).sum();
+        assert!((sum / number(flow, "finest_ms") - 1.0).abs() < 1e-9);
+    }
+    let ratio = number(&made["moving"], "finest_ms") / number(&made["rest"], "finest_ms");
+    assert!((ratio / number(&made, "finest_ratio") - 1.0).abs() < 1e-9);
+    // One run: the median is its ratio.
+    let ratio = number(&made["moving"]["ms"], "median") / number(&made["rest"]["ms"], "median");
+    assert!((ratio / number(&made, "ratio") - 1.0).abs() < 1e-9);
+    let mut found = BTreeSet::new();
+    keys(&made, "", &mut found);
+    keys(&made["moving"], "", &mut found);
+    keys(&made["moving"]["parts"][0], "", &mut found);
+    for key in found.iter().filter(|key| !key.contains('.')) {
+        let is_documented = DOCUMENTED.contains(&format!("`{key}`"));
+        assert!(is_documented, "`{key}` should be in docs/json-schema.md");
+    }
+    let table = folder.run(line).ok().stdout;
+    for word in ["finest step", "  embed", "at rest", "times a root step"] {
+        assert!(table.contains(word), "{word:?} in:\n{table}");
+    }
+    for refused in ["--levels 0", "--levels 30", "--root 9", "--precision f8"] {
+        assert_eq!(
+            folder.run(&format!("bench move {refused}")).code,
+            2,
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn rates_follow_from_times_and_counts() {
     let folder = Folder::new();
     let made = folder.run(SMALL).ok().json();

@@ -21,8 +21,8 @@ use cutlink::{Error, Observer as _};
 use cutlink_device::Memory;
 use cutlink_mesher::{primitives::Shape3, rigid::Pose};
 use cutlink_solver::{
-    BodyMotion, BodyPath, BodyState, Collision, LatticeKind, Les, Plan, Precision, RigidBodies,
-    kernels::FlowKernels,
+    BodyMotion, BodyPath, BodyState, Collision, LatticeFlow, LatticeKind, Les, Plan, Precision,
+    RigidBodies, kernels::FlowKernels,
 };
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, MovingPatches, MovingSurface};
 use serde::Serialize;
@@ -131,22 +131,7 @@ fn all<K: FlowKernels<3>>(
         flow.advance(2)?;
     }
     let steps = args.steps.unwrap_or(1);
-    console.begin(u64::from(WARM_UP + runs));
-    let mut times = [Vec::new(), Vec::new()];
-    let mut ratios = Vec::new();
-    for run in 0..WARM_UP + runs {
-        let mut both = [0.0; 2];
-        for (flow, seconds) in flows.iter_mut().zip(&mut both) {
-            *seconds = seconds_of(kernels, || Ok(flow.advance(steps)?))? / steps as f64;
-        }
-        if run >= WARM_UP {
-            times[0].push(both[0]);
-            times[1].push(both[1]);
-            ratios.push(both[1] / both[0]);
-        }
-        console.advance(1, "sphere");
-    }
-    console.end();
+    let (times, ratio) = alternate(kernels, &mut flows, steps, runs, &mut console)?;
     let finest_steps = 1 << (levels - 1);
     let [rest, moving] = flows.each_mut().map(|flow| -> Result<_, Error> {
         flow.check()?;
@@ -172,8 +157,7 @@ fn all<K: FlowKernels<3>>(
         finest_steps,
         updates,
         steps,
-        // A ratio has no unit, so the factor 1000 of `Spread` is removed.
-        ratio: 1e-3 * Spread::of(ratios).median,
+        ratio,
         finest_ratio: moving.finest_ms / rest.finest_ms,
         rest,
         moving,
@@ -181,6 +165,36 @@ fn all<K: FlowKernels<3>>(
     report.head.device.peak_bytes = opened.peak_bytes();
     console.show(&report.table())?;
     console.object(&report)
+}
+
+/// A flow that runs on a backend.
+type AnyFlow<'a> = Box<dyn LatticeFlow<3> + 'a>;
+
+/// Seconds of a root step of each flow, in turn, and the median of their ratio.
+fn alternate<K: FlowKernels<3>>(
+    kernels: &K,
+    flows: &mut [AnyFlow<'_>; 2],
+    steps: u64,
+    runs: u32,
+    console: &mut Console,
+) -> Result<([Vec<f64>; 2], f64), Error> {
+    console.begin(u64::from(WARM_UP + runs));
+    let (mut times, mut ratios) = ([Vec::new(), Vec::new()], Vec::new());
+    for run in 0..WARM_UP + runs {
+        let mut both = [0.0; 2];
+        for (flow, seconds) in flows.iter_mut().zip(&mut both) {
+            *seconds = seconds_of(kernels, || Ok(flow.advance(steps)?))? / steps as f64;
+        }
+        if run >= WARM_UP {
+            times[0].push(both[0]);
+            times[1].push(both[1]);
+            ratios.push(both[1] / both[0]);
+        }
+        console.advance(1, "sphere");
+    }
+    console.end();
+    // A ratio has no unit, so the factor 1000 of `Spread` is removed.
+    Ok((times, 1e-3 * Spread::of(ratios).median))
 }
 
 /// A sphere in the middle of a cube, and how it swings there. The mesh holds its path.
