@@ -5,11 +5,11 @@
 
 use crate::{Error, ErrorKind};
 use cutlink_device::limits::{self, LimitError, MAX_CASE, MAX_TABLE, Readable};
+use reader::{Mistake, Refusal, Unknown};
 use serde::de::DeserializeOwned;
 use std::path::Path;
-use unknown::{Unknown, unknown};
 
-mod unknown;
+mod reader;
 
 /// Reads a file.
 ///
@@ -51,15 +51,15 @@ fn limited(path: &Path, most: u64) -> Result<String, Error> {
 /// # Errors
 /// As [`read`].
 pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
-    toml::from_str(text).map_err(|error| {
-        let place = error.span().map_or_else(String::new, |span| {
+    let made = reader::of_text(text).and_then(T::deserialize);
+    made.map_err(|Refusal(mistake)| {
+        let place = mistake.span.as_ref().map_or_else(String::new, |span| {
             let before = &text[..span.start.min(text.len())];
             let line = before.matches('\n').count() + 1;
             let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
             format!(", line {line}, column {column}")
         });
-        let table = text.parse().ok();
-        refused::<T>(&format!("{name}{place}"), error.message(), table)
+        refused(&format!("{name}{place}"), *mistake)
     })
 }
 
@@ -68,25 +68,21 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, Error> {
 /// # Errors
 /// An unknown key (the nearest known one is suggested), a value of the wrong type.
 pub fn from_table<T: DeserializeOwned>(name: &str, table: toml::Table) -> Result<T, Error> {
-    toml::Value::Table(table.clone())
-        .try_into()
-        .map_err(|error: toml::de::Error| {
-            // Its text ends with the key, on a line of its own.
-            let text = error.to_string();
-            let place = text.lines().find_map(|line| line.strip_prefix("in "));
-            let place = place.map_or_else(String::new, |key| format!(", {}", key.trim()));
-            refused::<T>(&format!("{name}{place}"), error.message(), Some(table))
-        })
+    T::deserialize(reader::of_table(table)).map_err(|Refusal(mistake)| {
+        let place = mistake.path();
+        let place = place.map_or_else(String::new, |path| format!(", `{path}`"));
+        refused(&format!("{name}{place}"), *mistake)
+    })
 }
 
-/// The error for the parser's message about a place in tables; none if the text has no tables.
-fn refused<T: DeserializeOwned>(place: &str, message: &str, table: Option<toml::Table>) -> Error {
-    match table.and_then(unknown::<T>) {
+/// The error for a mistake at a place.
+fn refused(place: &str, mistake: Mistake) -> Error {
+    match mistake.unknown {
         Some(Unknown { what, given, known }) => {
             Error::input(format!("{place}: unknown {what} `{given}`"))
                 .hint(suggestion(what, &given, known))
         }
-        None => Error::input(format!("{place}: {message}")),
+        None => Error::input(format!("{place}: {}", mistake.message)),
     }
 }
 
