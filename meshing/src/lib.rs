@@ -10,10 +10,8 @@
 //! | [`mod@polymesh`] | the fluid of a mesh for OpenFOAM |
 //! | [`openfoam`] | refining the mesh of an OpenFOAM case, with its fields; meshes of Gmsh and VTK |
 
+mod compiled;
 pub mod estimate;
-#[cfg(test)]
-#[path = "../../voxelizer/tests/files_kit/mod.rs"]
-mod files_kit;
 pub mod inspect;
 pub mod mesh;
 pub mod openfoam;

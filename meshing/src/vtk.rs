@@ -1,5 +1,6 @@
 //! The files of a mesh for ParaView, PyVista and other readers of VTK's formats; `docs/cli.md` lists their fields.
 
+use crate::compiled::compiled;
 use cutlink_common::{Error, output};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{CutPoints, Htg, VtkError, Vtu};
@@ -44,6 +45,16 @@ impl VtkFormat {
 /// # Errors
 /// A level that the mesh does not have, an existing file without `force`, a full disk, too little memory.
 pub fn write<const D: usize>(
+    mesh: &Mesh<D>,
+    format: VtkFormat,
+    level: Option<usize>,
+    path: &Path,
+    force: bool,
+) -> Result<u64, Error> {
+    (compiled::<D>().write_vtk)(mesh, format, level, path, force)
+}
+
+pub(crate) fn write_here<const D: usize>(
     mesh: &Mesh<D>,
     format: VtkFormat,
     level: Option<usize>,

@@ -4,12 +4,19 @@
 
 pub mod memory;
 
+use crate::compiled::compiled;
 use crate::mesh::report::{bytes, columns, grouped, short};
 use cutlink_amr::MAX_LEVELS;
 use cutlink_common::{Error, ErrorKind};
-use cutlink_mesher::Surface;
+use cutlink_device::Host;
+use cutlink_mesher::{
+    Surface,
+    exact::{Exact, Facet},
+};
 use cutlink_voxelizer::kernels::MeshKernels;
-use cutlink_voxelizer::{BUILD_BLOCKS, EmbedParams, Estimate, Frame, check_levels, forecast};
+use cutlink_voxelizer::{
+    BUILD_BLOCKS, EmbedParams, Estimate, EstimateError, Forecast, Frame, check_levels, forecast,
+};
 use memory::AvailableMemory;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -57,6 +64,31 @@ pub struct Estimated<const D: usize> {
     pub params: EmbedParams,
     /// Time of the estimate, in milliseconds.
     pub took_ms: f64,
+}
+
+/// Estimates meshes of up to `params.levels` levels that the CPU would build: see [`cutlink_voxelizer::forecast`].
+///
+/// # Errors
+/// As there.
+pub fn forecast_on_cpu<const D: usize>(
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+    build_blocks: u64,
+) -> Result<Forecast<D>, EstimateError> {
+    (compiled::<D>().forecast)(surface, frame, params, build_blocks)
+}
+
+pub(crate) fn forecast_here<const D: usize>(
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+    build_blocks: u64,
+) -> Result<Forecast<D>, EstimateError>
+where
+    Facet<D>: Exact<D>,
+{
+    forecast(&Host, surface, frame, params, build_blocks)
 }
 
 /// Estimates a mesh that `kernels` would build. If `request.memory` is set, it decides the levels.

@@ -4,6 +4,7 @@
 //! the mesh in host memory; also the notes for the user and the time of each stage. The mesh is bit-identical for any
 //! number of threads and on any device.
 
+use crate::compiled::compiled;
 use crate::estimate::memory;
 use crate::mesh::domain::{self, Domain};
 use crate::mesh::intersections::{self, Found};
@@ -254,6 +255,13 @@ impl<'a> Builder<'a> {
         &mut self,
         surface: Surface<D>,
     ) -> Result<Placed<D>, Error> {
+        (compiled::<D>().place_surface)(self, surface)
+    }
+
+    pub(crate) fn place_surface_here<const D: usize>(
+        &mut self,
+        surface: Surface<D>,
+    ) -> Result<Placed<D>, Error> {
         let begin = Instant::now();
         let health = health::check(&surface);
         self.times.health = ms(begin);
@@ -329,6 +337,10 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// Rules that name a patch the surface does not have.
     pub fn params<const D: usize>(&self, of: &Placed<D>) -> Result<EmbedParams, Error> {
+        (compiled::<D>().params)(self, of)
+    }
+
+    pub(crate) fn params_here<const D: usize>(&self, of: &Placed<D>) -> Result<EmbedParams, Error> {
         let params = self.job.params::<D>(of.wall_distance, &of.placed.patches)?;
         let mut params = params.with_levels(self.levels);
         if let Some(size) = self.job.close_holes {
@@ -365,7 +377,14 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// A mesh that will not fit into memory, a surface outside the box, one that is open or not consistently oriented.
-    pub fn prepare<const D: usize>(&mut self, from: Placed<D>) -> Result<Prepared<D>, Error>
+    pub fn prepare<const D: usize>(&mut self, from: Placed<D>) -> Result<Prepared<D>, Error> {
+        (compiled::<D>().prepare)(self, from)
+    }
+
+    pub(crate) fn prepare_here<const D: usize>(
+        &mut self,
+        from: Placed<D>,
+    ) -> Result<Prepared<D>, Error>
     where
         Facet<D>: Meet<D> + Exact<D>,
     {
@@ -513,11 +532,8 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// A device error, or not enough memory.
-    pub fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Error>
-    where
-        Facet<D>: Exact<D>,
-    {
-        Ok(self.make(prepared, false)?.0)
+    pub fn build<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<Mesh<D>, Error> {
+        Ok((compiled::<D>().make)(self, prepared, false)?.0)
     }
 
     /// The same, with what a report says about the mesh if it was counted on another device than the CPU: where nothing
@@ -528,12 +544,9 @@ impl<'a> Builder<'a> {
     pub fn build_counted<const D: usize>(
         &mut self,
         prepared: &Prepared<D>,
-    ) -> Result<(Mesh<D>, Option<MeshCounts<D>>), Error>
-    where
-        Facet<D>: Exact<D>,
-    {
+    ) -> Result<(Mesh<D>, Option<MeshCounts<D>>), Error> {
         let is_final = self.job.seed.is_none() && first_gap(&prepared.snapped).is_none();
-        self.make(prepared, is_final)
+        (compiled::<D>().make)(self, prepared, is_final)
     }
 
     #[cfg_attr(
@@ -543,7 +556,7 @@ impl<'a> Builder<'a> {
             reason = "meshes on the CPU are counted beside their writing"
         )
     )]
-    fn make<const D: usize>(
+    pub(crate) fn make<const D: usize>(
         &mut self,
         prepared: &Prepared<D>,
         count: bool,
@@ -685,10 +698,7 @@ fn seed_error<const D: usize>(name: &str, error: SeedError, affine: &Affine<D>) 
 ///
 /// # Errors
 /// A box or root grid that [`domain::of_case`] refuses, or that does not fit into memory.
-pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Error>
-where
-    Facet<D>: Exact<D>,
-{
+pub fn bare<const D: usize>(bounds: &[f64], root: &Root) -> Result<Mesh<D>, Error> {
     bare_periodic(bounds, root, [false; 3])
 }
 
@@ -697,6 +707,14 @@ where
 /// # Errors
 /// As [`bare`].
 pub fn bare_periodic<const D: usize>(
+    bounds: &[f64],
+    root: &Root,
+    periodic: [bool; 3],
+) -> Result<Mesh<D>, Error> {
+    (compiled::<D>().bare)(bounds, root, periodic)
+}
+
+pub(crate) fn bare_here<const D: usize>(
     bounds: &[f64],
     root: &Root,
     periodic: [bool; 3],
@@ -711,8 +729,33 @@ where
     };
     let nothing = Surface::single_patch(Vec::new(), Vec::new(), "none");
     memory::levels(&Host, &nothing, frame, params.clone(), None, 1)?;
-    let (snapped, _) = prepare(&Host, &nothing, &frame, &params)?;
-    Ok(embed(&Host, &snapped, frame, &params, &mut ())?)
+    Ok(embedded_here(&nothing, frame, &params)?.0)
+}
+
+/// Embeds a surface in the frame of the box on the CPU, without the checks of [`Builder::prepare`]. Also returns the surface
+/// on the lattice.
+///
+/// # Errors
+/// A surface that does not fit the lattice of the box, or a mesh that does not fit into memory.
+pub fn embedded<const D: usize>(
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+) -> Result<(Mesh<D>, Snapped<D>), Error> {
+    (compiled::<D>().embedded)(surface, frame, params)
+}
+
+pub(crate) fn embedded_here<const D: usize>(
+    surface: &Surface<D>,
+    frame: Frame<D>,
+    params: &EmbedParams,
+) -> Result<(Mesh<D>, Snapped<D>), Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (snapped, _) = prepare(&Host, surface, &frame, params)?;
+    let mesh = embed(&Host, &snapped, frame, params, &mut ())?;
+    Ok((mesh, snapped))
 }
 
 impl Job {

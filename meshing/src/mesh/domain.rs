@@ -7,6 +7,7 @@
 //! `frame_of` is the only place that converts a box and its cells into a frame, so a box read back from a configuration
 //! file gives a bit-identical frame.
 
+use crate::compiled::compiled;
 use crate::options::{Root, SnapDomain};
 use cutlink_common::Error;
 use cutlink_voxelizer::Frame;
@@ -68,6 +69,10 @@ impl Names {
 /// # Errors
 /// As [`choose`].
 pub fn of_case<const D: usize>(given: &[f64], root: &Root) -> Result<Domain<D>, Error> {
+    (compiled::<D>().domain_of_case)(given, root)
+}
+
+pub(crate) fn of_case_here<const D: usize>(given: &[f64], root: &Root) -> Result<Domain<D>, Error> {
     choose_by(Names::Case, [[0.0; D]; 2], Some(given), root, None)
 }
 

@@ -19,8 +19,6 @@ use crate::options::MeshOptions;
 use build::{AnyPlaced, Builder};
 use cutlink_common::{Error, Observer, device::Opening, pool};
 use cutlink_mesher::Surface;
-use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_mesher::intersect::Meet;
 use cutlink_voxelizer::{AnyMesh, Mesh};
 
 /// Extension of mesh files.
@@ -47,10 +45,7 @@ const WALL_SHARE: f64 = 0.05;
 /// # Errors
 /// Invalid options, a surface that is not closed (without `robust`), a mesh that does not fit into memory, a device
 /// error.
-pub fn mesh<const D: usize>(surface: &Surface<D>, options: &MeshOptions) -> Result<Mesh<D>, Error>
-where
-    Facet<D>: Meet<D> + Exact<D>,
-{
+pub fn mesh<const D: usize>(surface: &Surface<D>, options: &MeshOptions) -> Result<Mesh<D>, Error> {
     let mut job = resolve::resolve_for_surface(options)?;
     job.targets.intersections = None;
     pool::install(job.threads, || {

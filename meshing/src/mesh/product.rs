@@ -1,5 +1,6 @@
 //! The results of a job: report, notes on the mesh, metadata of the mesh file, and the files.
 
+use crate::compiled::compiled;
 use crate::mesh::build::{Builder, Prepared, ms};
 use crate::mesh::intersections;
 use crate::mesh::report::{
@@ -25,6 +26,14 @@ use std::time::Instant;
 
 /// The part of the report that is known before the mesh is built.
 pub fn plan<const D: usize>(job: &Job, prepared: &Prepared<D>, device: DeviceReport) -> MeshReport {
+    (compiled::<D>().plan)(job, prepared, device)
+}
+
+pub(crate) fn plan_here<const D: usize>(
+    job: &Job,
+    prepared: &Prepared<D>,
+    device: DeviceReport,
+) -> MeshReport {
     let frame = prepared.domain.frame;
     let snapping = prepared.snapped.report;
     let levels = (0..prepared.params.levels).map(|level| LevelReport {
@@ -299,6 +308,14 @@ impl Builder<'_> {
         prepared: &Prepared<D>,
         mesh: &Mesh<D>,
     ) -> Result<(), Error> {
+        (compiled::<D>().check_for_flow)(self, prepared, mesh)
+    }
+
+    pub(crate) fn check_for_flow_here<const D: usize>(
+        &mut self,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+    ) -> Result<(), Error> {
         let counts = mesh.counts(&Host)?;
         let [fluid, boundary, _] = cells(&counts);
         if fluid + boundary == 0 {
@@ -345,6 +362,16 @@ impl Builder<'_> {
         mesh: &Mesh<D>,
         counts: Option<MeshCounts<D>>,
     ) -> Result<(), Error> {
+        (compiled::<D>().count)(self, report, prepared, mesh, counts)
+    }
+
+    pub(crate) fn count_here<const D: usize>(
+        &mut self,
+        report: &mut MeshReport,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+        counts: Option<MeshCounts<D>>,
+    ) -> Result<(), Error> {
         report.patches.extend(self.gaps.iter().cloned());
         let counts = match counts {
             Some(counts) => counts,
@@ -360,6 +387,16 @@ impl Builder<'_> {
     /// # Errors
     /// Files that cannot be written.
     pub fn deliver<const D: usize>(
+        &mut self,
+        report: &mut MeshReport,
+        prepared: &Prepared<D>,
+        mesh: &Mesh<D>,
+        counts: Option<MeshCounts<D>>,
+    ) -> Result<(), Error> {
+        (compiled::<D>().deliver)(self, report, prepared, mesh, counts)
+    }
+
+    pub(crate) fn deliver_here<const D: usize>(
         &mut self,
         report: &mut MeshReport,
         prepared: &Prepared<D>,

@@ -4,6 +4,7 @@
 //! facet with fluid on one side is turned as that of a closed surface: away from a flow inside, into a flow outside.
 //! Facets with fluid on both sides or on none stay.
 
+use crate::compiled::compiled;
 use cutlink_mesher::Surface;
 use cutlink_mesher::snap::Snapped;
 use cutlink_mesher::surface::unit_normal;
@@ -15,6 +16,10 @@ const PARTS: usize = 8;
 
 /// Turns the facets of a surface in the frame of the box.
 pub fn turn_surface<const D: usize>(mesh: &Mesh<D>, surface: &mut Surface<D>) {
+    (compiled::<D>().turn_surface)(mesh, surface);
+}
+
+pub(crate) fn turn_surface_here<const D: usize>(mesh: &Mesh<D>, surface: &mut Surface<D>) {
     let Surface {
         vertices, facets, ..
     } = surface;
@@ -23,6 +28,10 @@ pub fn turn_surface<const D: usize>(mesh: &Mesh<D>, surface: &mut Surface<D>) {
 
 /// Turns the facets of a snapped surface.
 pub fn turn_snapped<const D: usize>(mesh: &Mesh<D>, surface: &mut Snapped<D>) {
+    (compiled::<D>().turn_snapped)(mesh, surface);
+}
+
+pub(crate) fn turn_snapped_here<const D: usize>(mesh: &Mesh<D>, surface: &mut Snapped<D>) {
     let Snapped {
         vertices,
         facets,

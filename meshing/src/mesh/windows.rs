@@ -2,6 +2,7 @@
 
 use super::build::{Builder, Prepared, Watch, ms};
 use super::resolve::Parts;
+use crate::compiled::compiled;
 use cutlink_common::{Error, ErrorKind, device::on};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mpi::{MpiError, World};
@@ -39,7 +40,11 @@ impl Builder<'_> {
     ///
     /// # Panics
     /// Where there are no other processes.
-    pub fn serve<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<(), Error>
+    pub fn serve<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<(), Error> {
+        (compiled::<D>().serve)(self, prepared)
+    }
+
+    pub(crate) fn serve_here<const D: usize>(&mut self, prepared: &Prepared<D>) -> Result<(), Error>
     where
         Facet<D>: Exact<D>,
     {

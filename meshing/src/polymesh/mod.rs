@@ -512,8 +512,3 @@ fn free_word(name: &str, names: &mut BTreeSet<String>) -> String {
     let free = free.into_iter().find(|name| names.insert(name.clone()));
     free.unwrap_or(word)
 }
-
-#[cfg(test)]
-mod grading_tests;
-#[cfg(test)]
-mod tests;

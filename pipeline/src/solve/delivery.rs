@@ -157,9 +157,9 @@ mod tests {
     use super::*;
     use crate::solve::{case::Case, resolve::CaseGrid};
     use cutlink_common::config::parse;
-    use cutlink_device::Host;
     use cutlink_mesher::primitives::{Shape2, Shape3};
-    use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};
+    use cutlink_meshing::mesh::build::embedded;
+    use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 
     const DUCT: &str = "
         [domain]
@@ -187,8 +187,7 @@ mod tests {
         }
         let frame = Frame::new([0.0; 2], 0.1, [32, 20]).expect("a box");
         let params = EmbedParams::new(1, 0.0, Fill::Even);
-        let (snapped, _) = prepare(&Host, &surface, &frame, &params).expect("a surface");
-        let mesh = embed(&Host, &snapped, frame, &params, &mut ()).expect("a mesh");
+        let (mesh, _) = embedded(&surface, frame, &params).expect("a mesh");
         (mesh, surface)
     }
 

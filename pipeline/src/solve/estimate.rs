@@ -9,8 +9,6 @@
 //! - **Wall**: [`WallUnits`].
 
 mod table;
-#[cfg(test)]
-mod tests;
 
 use crate::solve::{
     case::{Case, DomainTable},
@@ -27,23 +25,22 @@ use cutlink_common::{
     device::{DeviceOption, DeviceReport, Opened, on},
     pool,
 };
-use cutlink_device::{Backend, Host, Memory, memory, select};
+use cutlink_device::{Backend, Memory, memory, select};
 use cutlink_flow::Until;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
 use cutlink_meshing::{
+    estimate::forecast_on_cpu,
     mesh::{
-        build::{AnyPlaced, Builder, Placed, bare},
+        build::{AnyPlaced, Builder, Placed, bare, embedded},
         domain, resolve as job,
     },
     options::Root,
 };
 use cutlink_solver::{LevelSheet, Params, Plan};
-use cutlink_voxelizer::{
-    EmbedParams, Estimate, Frame, Mesh, check_levels, embed, forecast, mesh_file, prepare,
-};
+use cutlink_voxelizer::{EmbedParams, Estimate, Frame, Mesh, check_levels, mesh_file};
 
 /// Blocks of the mesh that is built for its ratios: a second.
 const BUILD_BLOCKS: u64 = 60_000;
@@ -224,15 +221,14 @@ impl On<'_> {
             .max()
             .unwrap_or(given);
         let deep = deepened(params, most);
-        let made = forecast(&Host, surface, frame, &deep, BUILD_BLOCKS)?;
+        let made = forecast_on_cpu(surface, frame, &deep, BUILD_BLOCKS)?;
         let made = made.with_input(placed.read.as_ref().map_or(0, |read| read.bytes));
         let built = (1..=most)
             .rev()
             .find(|&n| made.at(n).blocks <= BUILD_BLOCKS)
             .unwrap_or(1);
         let coarse = deepened(params, built).with_levels(built);
-        let (snapped, _) = prepare(&Host, surface, &frame, &coarse)?;
-        let mesh = embed(&Host, &snapped, frame, &coarse, &mut ())?;
+        let (mesh, _) = embedded(surface, frame, &coarse)?;
         let missing = given.saturating_sub(built);
         let resolved = laws::choose(self.case, "", CaseGrid::of(&mesh), &mesh, missing)?;
         let plan = Plan::new(&mesh, resolved.params.clone())?;

@@ -4,14 +4,14 @@ use super::*;
 use crate::fields::spec::{OutputKind, OutputSpec};
 use crate::fields::tests::snapshot;
 use crate::fields::units::FieldUnits;
-use cutlink_device::Host;
 use cutlink_mesher::Surface;
 use cutlink_mesher::primitives::Shape3;
+use cutlink_meshing::mesh::build::embedded;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Les, Params, PatchCondition, Precision,
     WallScheme,
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 use std::f64::consts::PI;
 
 /// A mesh of a surface in a box of edge 8 about the origin, and the facets of the body.
@@ -19,8 +19,7 @@ fn meshed(surface: &Surface<3>) -> (Mesh<3>, Body<3>) {
     let frame = Frame::new([-4.0; 3], 0.25, [32; 3]).expect("a box");
     let mut embedding = EmbedParams::new(2, 0.5, Fill::NonZero);
     embedding.robust = false;
-    let (snapped, _) = prepare(&Host, surface, &frame, &embedding).expect("it snaps");
-    let mesh = embed(&Host, &snapped, frame, &embedding, &mut ()).expect("a mesh");
+    let (mesh, snapped) = embedded(surface, frame, &embedding).expect("a mesh");
     let params = Params {
         lattice: LatticeKind::D3Q19,
         collision: Collision::Bgk,

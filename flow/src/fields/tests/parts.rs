@@ -2,17 +2,17 @@
 
 use super::snapshot;
 use crate::fields::{Body, WallForce};
-use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
     exact::{Exact, Facet},
     primitives::{Shape2, Shape3},
 };
+use cutlink_meshing::mesh::build::embedded;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Les, Params, PatchCondition, Precision,
     Snapshot, WallScheme,
 };
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, embed, prepare};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh};
 use std::f64::consts::PI;
 
 const VISCOSITY: f64 = 0.1;
@@ -32,8 +32,7 @@ where
     let frame = Frame::new([0.0; D], 0.25, [cells; D]).expect("a box");
     let mut params = EmbedParams::new(2, 0.5, Fill::NonZero);
     params.robust = false;
-    let (snapped, _) = prepare(&Host, &surface, &frame, &params).expect("it snaps");
-    let mesh = embed(&Host, &snapped, frame, &params, &mut ()).expect("a mesh");
+    let (mesh, snapped) = embedded(&surface, frame, &params).expect("a mesh");
     let params = Params {
         lattice: if D == 2 {
             LatticeKind::D2Q9

@@ -1,11 +1,11 @@
 //! Pictures against the cells they show.
 
 use super::*;
-use cutlink_device::Host;
 use cutlink_mesher::primitives::Shape2;
 use cutlink_mesher::snap::Snapped;
+use cutlink_meshing::mesh::build::embedded;
 use cutlink_pictures::cut::Cut;
-use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame};
 
 /// Width, height and colours of a PNG.
 fn pixels(path: &PathBuf) -> ([usize; 2], Vec<[u8; 3]>) {
@@ -101,9 +101,7 @@ fn circle() -> (Mesh<2>, Snapped<2>) {
     let surface = Shape2::Circle { radius: 1.0 }.body(1e-4).expect("a circle");
     let frame = Frame::new([-2.0; 2], 0.125, [32; 2]).expect("a box");
     let params = EmbedParams::new(2, 0.5, Fill::NonZero);
-    let (snapped, _) = prepare(&Host, &surface, &frame, &params).expect("it snaps");
-    let mesh = embed(&Host, &snapped, frame, &params, &mut ()).expect("a mesh");
-    (mesh, snapped)
+    embedded(&surface, frame, &params).expect("a mesh")
 }
 
 /// The colours of a picture of a uniform flow around the circle, 500 pixels wide without margins, row by row.

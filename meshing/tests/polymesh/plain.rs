@@ -1,11 +1,12 @@
 //! Oracles: counts and volumes of the mesh, the staircase surface of its body, the checks of `cutlink_hex`.
 
-use super::*;
 use crate::files_kit::{ball_mesh, random_mesh};
 use cutlink_amr::CellRef;
-use cutlink_hex::PolyViolation;
+use cutlink_hex::{PolyMesh, PolyMeshFormat, PolyViolation};
+use cutlink_meshing::polymesh::*;
 use cutlink_pictures::solid_stl::solid_surface;
-use std::fs;
+use cutlink_voxelizer::Mesh;
+use std::{fs, path::Path};
 
 /// Volume of the fluid of the mesh file, in cells of the finest level: exact.
 fn fluid(mesh: &Mesh<3>) -> u64 {

@@ -1,14 +1,21 @@
 //! Meshes graded by cell. Oracles: the same rule by sets of coordinates, without blocks and masks; walks over the faces of
 //! the mesh; the mesh of the leaf blocks, which has the same walls and the same volume.
 
-use super::*;
-use crate::mesh::build::{AnyPlaced, Builder, Prepared};
-use crate::mesh::resolve;
-use crate::options::{Numbers, Root};
-use crate::{MeshOptions, worst::worst};
+use crate::worst::worst;
 use cutlink_amr::CellRef;
 use cutlink_common::device::Opening;
-use std::collections::HashSet;
+use cutlink_hex::PolyMesh;
+use cutlink_meshing::{
+    MeshOptions,
+    mesh::{
+        build::{AnyPlaced, Builder, Prepared},
+        resolve,
+    },
+    options::{Numbers, Root},
+    polymesh::*,
+};
+use cutlink_voxelizer::Mesh;
+use std::{collections::HashSet, path::Path};
 
 type Cell = (usize, [i32; 3]);
 
