@@ -159,13 +159,20 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         &mut self,
         state: impl Fn([f64; D]) -> Primitive<D> + Sync,
     ) -> Result<(), FrError> {
-        self.set(&state);
+        (T::host_functions().set_adapted)(self, &state)
+    }
+
+    pub(crate) fn set_adapted_here(
+        &mut self,
+        state: impl Fn([f64; D]) -> Primitive<D> + Sync,
+    ) -> Result<(), FrError> {
+        self.set_here(&state);
         let rounds = self.adaptation.as_ref().map_or(0, |a| a.levels[1] + 1);
         for _ in 0..rounds {
-            if !self.adapt()?.is_any() {
+            if !self.adapt_here()?.is_any() {
                 break;
             }
-            self.set(&state);
+            self.set_here(&state);
         }
         Ok(())
     }
@@ -175,13 +182,17 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// # Errors
     /// Where memory is short, or elements are too many; the flow is as it was then.
     pub fn adapt(&mut self) -> Result<ElementChanges, FrError> {
+        (T::host_functions().adapt)(self)
+    }
+
+    pub(crate) fn adapt_here(&mut self) -> Result<ElementChanges, FrError> {
         let Some(adaptation) = self.adaptation.clone() else {
             return Ok(ElementChanges::default());
         };
         let elements = self.seen(&self.leaves, &self.faces);
         let wishes = elements.wishes(&adaptation.sensor, |momentum| Ok(self.decays(momentum)))?;
         let (mut marks, refused) = elements.marks(&adaptation, &wishes)?;
-        let changes = self.adapt_to(&mut marks)?;
+        let changes = self.adapt_to_here(&mut marks)?;
         Ok(ElementChanges { refused, ..changes })
     }
 
@@ -195,6 +206,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// # Panics
     /// Where `marks` has another length.
     pub fn adapt_to(&mut self, marks: &mut Vec<u8>) -> Result<ElementChanges, FrError> {
+        (T::host_functions().adapt_to)(self, marks)
+    }
+
+    pub(crate) fn adapt_to_here(&mut self, marks: &mut Vec<u8>) -> Result<ElementChanges, FrError> {
         let mut leaves = self.leaves.clone();
         let adapted = leaves.adapt(&Host, marks)?;
         let changes = ElementChanges {

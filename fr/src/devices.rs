@@ -17,6 +17,13 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// # Errors
     /// Where memory is short or the device fails.
     pub fn on<B: EulerKernels<D>>(self, backend: &B) -> Result<EulerFlow<D, T, B>, FrError> {
+        (B::functions::<T>().on)(self, backend)
+    }
+
+    pub(crate) fn on_here<B: EulerKernels<D>>(
+        self,
+        backend: &B,
+    ) -> Result<EulerFlow<D, T, B>, FrError> {
         let (hanging, walls) = (self.faces.slots.len(), self.wall_faces.len());
         let len = Lengths::of(&self.params, self.leaves.len(), hanging, walls);
         let at_faces = 2 * len.traces + len.mortars + len.states + len.viscous;
@@ -77,6 +84,10 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Errors
     /// Where memory is short or the device fails.
     pub fn to_host(&self) -> Result<EulerFlow<D, T>, FrError> {
+        (B::functions::<T>().to_host)(self)
+    }
+
+    pub(crate) fn to_host_here(&self) -> Result<EulerFlow<D, T>, FrError> {
         let leaves = self.leaves.download(&self.backend)?;
         let mut faces = self.faces.download(&self.backend)?;
         let of = WallsOf::new(&self.params, &leaves, &mut faces, self.lower, self.edges)?;

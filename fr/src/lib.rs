@@ -48,6 +48,7 @@
 
 mod adapt;
 mod basis;
+mod compiled;
 mod devices;
 mod elements;
 mod embedded;

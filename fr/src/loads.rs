@@ -38,6 +38,10 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Errors
     /// Where the device fails.
     pub fn wall_loads(&mut self, about: [f64; D]) -> Result<Vec<WallLoad>, FrError> {
+        (B::functions::<T>().wall_loads)(self, about)
+    }
+
+    pub(crate) fn wall_loads_here(&mut self, about: [f64; D]) -> Result<Vec<WallLoad>, FrError> {
         let mut loads = vec![WallLoad::default(); self.params.walls.patches()];
         self.add_embedded(about, &mut loads)?;
         if self.wall_faces.is_empty() {

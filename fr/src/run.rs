@@ -153,6 +153,15 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         params: EulerParams<D>,
         basis: Basis,
     ) -> Result<Self, FrError> {
+        (T::host_functions().make)(leaves, [lower, upper], params, basis)
+    }
+
+    pub(crate) fn make(
+        leaves: &Leaves<D>,
+        [lower, upper]: [[f64; D]; 2],
+        params: EulerParams<D>,
+        basis: Basis,
+    ) -> Result<Self, FrError> {
         params.validate()?;
         assert_eq!(
             basis.order(),
@@ -216,7 +225,7 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
             looks: Vec::new(),
             recorded: [None, None],
         };
-        flow.set(|_| Primitive {
+        flow.set_here(|_| Primitive {
             density: 1.0,
             velocity: [0.0; D],
             pressure: 1.0,
@@ -227,6 +236,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// Sets the state at all points, by their coordinates, and the time to 0. Removed elements, those in bodies, have gas at
     /// rest of density and pressure 1; in embedded bodies the gas is at rest.
     pub fn set(&mut self, state: impl Fn([f64; D]) -> Primitive<D> + Sync) {
+        (T::host_functions().set)(self, &state);
+    }
+
+    pub(crate) fn set_here(&mut self, state: impl Fn([f64; D]) -> Primitive<D> + Sync) {
         let (nodes, one) = (self.nodes(), self.element());
         let mut u = std::mem::take(&mut self.u);
         u.par_chunks_mut(one).enumerate().for_each(|(leaf, u)| {
@@ -334,6 +347,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
 
     /// Volume integrals of the unknowns.
     pub fn totals(&self) -> Totals<D> {
+        (T::host_functions().totals)(self)
+    }
+
+    pub(crate) fn totals_here(&self) -> Totals<D> {
         let (nodes, one) = (self.nodes(), self.element());
         let of =
             |v: usize| self.integral(|leaf, node| self.u[leaf * one + v * nodes + node].wide());
@@ -346,6 +363,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
 
     /// Kinetic energy and enstrophy.
     pub fn energies(&self) -> Energies {
+        (T::host_functions().energies)(self)
+    }
+
+    pub(crate) fn energies_here(&self) -> Energies {
         let (nodes, one, q) = (self.nodes(), self.element(), self.params.order + 1);
         let velocity = |leaf: usize, node: usize, a: usize| {
             let value = |v: usize| self.u[leaf * one + v * nodes + node].wide();
@@ -383,6 +404,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// The L2 norm of the density's difference from an exact one, √∫ (ρ - ρ_exact)² dV, by the scheme's own quadrature
     /// (W24, eq. 13).
     pub fn density_error(&self, exact: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
+        (T::host_functions().density_error)(self, &exact)
+    }
+
+    pub(crate) fn density_error_here(&self, exact: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
         let one = self.element();
         let square = self.integral(|leaf, node| {
             let own = self.u[leaf * one + node].wide();

@@ -85,6 +85,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// By element and axis i, the L2 norm of the highest modes of φ = ρ v_i + `momentum` over that of φ: a number in 0..=1
     /// (W24, eq. 15). φ^(p-1) is φ without the modes that are of degree p on any axis.
     pub fn decays(&self, momentum: f64) -> Vec<[f64; D]> {
+        (T::host_functions().decays)(self, momentum)
+    }
+
+    pub(crate) fn decays_here(&self, momentum: f64) -> Vec<[f64; D]> {
         let modes = Modes::<D>::new(self.basis());
         let nodes = self.nodes();
         let of_element = |u: &[T]| {

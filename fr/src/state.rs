@@ -24,6 +24,16 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         time: f64,
         steps: u64,
     ) -> Result<(), FrError> {
+        (T::host_functions().restore)(self, leaves, unknowns, time, steps)
+    }
+
+    pub(crate) fn restore_here(
+        &mut self,
+        leaves: Leaves<D>,
+        unknowns: &[T],
+        time: f64,
+        steps: u64,
+    ) -> Result<(), FrError> {
         let expected = leaves.len() * sizes::element(D, self.params.order + 1);
         let grid = self.leaves.grid();
         let is_same =
@@ -64,6 +74,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
 
     /// The state at the centres of the cells of all elements, as [`cells_of`](EulerFlow::cells_of) gives it.
     pub fn cells(&self) -> Vec<Primitive<D>> {
+        (T::host_functions().cells)(self)
+    }
+
+    pub(crate) fn cells_here(&self) -> Vec<Primitive<D>> {
         let (one, shares) = (
             sizes::element(D, self.basis.points.len()),
             self.cell_shares(),
@@ -77,6 +91,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// The state at a point: the polynomials of the element there, of the upper one on a face. None outside of the box and in
     /// removed elements.
     pub fn state_at(&self, x: [f64; D]) -> Option<Primitive<D>> {
+        (T::host_functions().state_at)(self, x)
+    }
+
+    pub(crate) fn state_here(&self, x: [f64; D]) -> Option<Primitive<D>> {
         let finest = self.leaves.finest();
         let blocks = f64::from(1u32 << finest);
         // By axis, the coordinate on the finest level, and whether it is in the box.
@@ -113,6 +131,10 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
     /// The cells of an element that are in bodies, a bit each: all of one in a box of elements, and those with their centre
     /// in an embedded body.
     pub fn solid_cells(&self, leaf: u32) -> u64 {
+        (T::host_functions().solid_cells)(self, leaf)
+    }
+
+    pub(crate) fn solid_cells_here(&self, leaf: u32) -> u64 {
         let cells = dims::cells(D);
         if self.is_removed(leaf) {
             return u64::MAX >> (64 - cells);
@@ -157,6 +179,13 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Panics
     /// On elements that are none.
     pub fn cells_of(&self, elements: Range<usize>) -> Result<Vec<Primitive<D>>, FrError> {
+        (B::functions::<T>().cells_of)(self, elements)
+    }
+
+    pub(crate) fn cells_of_here(
+        &self,
+        elements: Range<usize>,
+    ) -> Result<Vec<Primitive<D>>, FrError> {
         let (one, shares) = (
             sizes::element(D, self.basis.points.len()),
             self.cell_shares(),

@@ -26,6 +26,10 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// [`FrError::Diverged`] where a step is to be found from a state that is no flow; steps of a fixed length go on.
     /// As [`adapt`](EulerFlow::adapt) where the mesh follows the flow.
     pub fn advance(&mut self, steps: u64) -> Result<(), FrError> {
+        (B::functions::<T>().advance)(self, steps)
+    }
+
+    pub(crate) fn advance_here(&mut self, steps: u64) -> Result<(), FrError> {
         for _ in 0..steps {
             let step = self.time_step()?;
             self.step(step)?;
@@ -39,6 +43,10 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Errors
     /// As [`advance`](Self::advance).
     pub fn advance_to(&mut self, time: f64) -> Result<(), FrError> {
+        (B::functions::<T>().advance_to)(self, time)
+    }
+
+    pub(crate) fn advance_to_here(&mut self, time: f64) -> Result<(), FrError> {
         while self.time < time {
             let (step, left) = (self.time_step()?, time - self.time);
             // What rounding leaves of the last step is no step of its own.
@@ -220,6 +228,10 @@ impl<const D: usize, T: Kernels<D>, B: EulerKernels<D>> EulerFlow<D, T, B> {
     /// # Errors
     /// Where the device fails.
     pub fn wave_rate_refined(&self, times: u32) -> Result<f64, FrError> {
+        (B::functions::<T>().wave_rate)(self, times)
+    }
+
+    pub(crate) fn wave_rate_here(&self, times: u32) -> Result<f64, FrError> {
         let edges = self.edges.map(|edge| edge / f64::from(1u32 << times));
         let p = self.params.order;
         let diffusion = self.params.diffusion(edges);

@@ -39,7 +39,11 @@ pub mod transfer;
 mod viscous;
 mod walls;
 
-use crate::{Basis, walls::WallTable};
+use crate::{
+    Basis,
+    compiled::{FlowFunctions, HostFunctions},
+    walls::WallTable,
+};
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host, Real};
 pub(crate) use operators::numbers as operator_numbers;
@@ -227,6 +231,16 @@ pub trait Kernels<const D: usize>: Real {
 
     /// The state of the leaves after an adaptation, from that of the leaves before.
     fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]);
+
+    /// Functions of flows on the host, compiled in this crate.
+    fn host_functions() -> &'static HostFunctions<D, Self>;
+
+    /// The same of [`EulerKernels::functions`] for the host.
+    fn flow_functions() -> &'static FlowFunctions<D, Self, Host>;
+
+    /// The same for CUDA.
+    #[cfg(feature = "cuda")]
+    fn cuda_functions() -> &'static FlowFunctions<D, Self, cutlink_device::cuda::Cuda>;
 }
 
 /// A call of a function for the points of an order.
@@ -302,6 +316,23 @@ macro_rules! kernels {
 
             fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]) {
                 by_order!(basis, transfer::transfer, $d, (basis, moves, from, to));
+            }
+
+            fn host_functions() -> &'static HostFunctions<$d, Self> {
+                static FUNCTIONS: HostFunctions<$d, $type> = HostFunctions::new();
+                &FUNCTIONS
+            }
+
+            fn flow_functions() -> &'static FlowFunctions<$d, Self, Host> {
+                static FUNCTIONS: FlowFunctions<$d, $type, Host> = FlowFunctions::new();
+                &FUNCTIONS
+            }
+
+            #[cfg(feature = "cuda")]
+            fn cuda_functions() -> &'static FlowFunctions<$d, Self, cutlink_device::cuda::Cuda> {
+                static FUNCTIONS: FlowFunctions<$d, $type, cutlink_device::cuda::Cuda> =
+                    FlowFunctions::new();
+                &FUNCTIONS
             }
         }
     };

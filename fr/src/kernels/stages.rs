@@ -1,7 +1,7 @@
 //! The stages of a step, for a backend to implement, and the CPU's.
 
 use super::{Fluxes, Kernels, Penalty, Task};
-use crate::{ElementChanges, EulerFlow, FrError, walls::is_removed};
+use crate::{ElementChanges, EulerFlow, FrError, compiled::FlowFunctions, walls::is_removed};
 use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
@@ -78,6 +78,11 @@ pub trait EulerKernels<const D: usize>: Backend {
 
     /// Adapts the mesh of a flow once, by its sensor: see [`EulerFlow::adapt`].
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError>;
+
+    /// Functions of flows on this backend, compiled in this crate.
+    fn functions<T: Kernels<D>>() -> &'static FlowFunctions<D, T, Self>
+    where
+        Self: Sized;
 
     /// Looks at a flow on the host. Unless the flow is there, it is copied.
     fn look<T: Kernels<D>, R>(
@@ -216,7 +221,11 @@ impl<const D: usize> EulerKernels<D> for Host {
     }
 
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T>) -> Result<ElementChanges, FrError> {
-        flow.adapt()
+        flow.adapt_here()
+    }
+
+    fn functions<T: Kernels<D>>() -> &'static FlowFunctions<D, T, Self> {
+        T::flow_functions()
     }
 
     fn look<T: Kernels<D>, R>(

@@ -10,7 +10,7 @@ mod viscous;
 mod walls;
 
 use super::{EulerKernels, Fluxes, Kernels, Penalty, Task, sizes, stages::Waves};
-use crate::{ElementChanges, EulerFlow, FrError};
+use crate::{ElementChanges, EulerFlow, FrError, compiled::FlowFunctions};
 use cutlink_device::{
     Item,
     cuda::{Cuda, CudaBuf, Module},
@@ -222,5 +222,9 @@ impl<const D: usize> EulerKernels<D> for Cuda {
 
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError> {
         adapt::adapt(flow)
+    }
+
+    fn functions<T: Kernels<D>>() -> &'static FlowFunctions<D, T, Self> {
+        T::cuda_functions()
     }
 }
