@@ -7,7 +7,7 @@ use crate::{
     constants::balance,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
-    ranks::{Communicator, Ranks},
+    ranks::{Communicator, RankSheet, Ranks},
     run::Run,
     sponge,
     storage::Storage,
@@ -60,7 +60,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// Parameters out of range, conditions that do not fit together, refinement that differs on two
     /// periodic faces.
     pub fn new(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
-        (of_dimension::<D, Builds<D>>(&BUILDS_2D, &BUILDS_3D).0)(mesh, params)
+        (builds::<D>().new)(mesh, params)
     }
 
     fn build(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
@@ -88,6 +88,10 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// # Errors
     /// [`SolverError::Body`] with what is not possible and the way out.
     pub fn with_bodies(self, bodies: Arc<RigidBodies<D>>) -> Result<Self, SolverError> {
+        (builds::<D>().with_bodies)(self, bodies)
+    }
+
+    fn build_with_bodies(self, bodies: Arc<RigidBodies<D>>) -> Result<Self, SolverError> {
         let (movement, tables) = Movement::new(self.mesh, &self.params, bodies)?;
         let census = census(&self.params, &tables);
         Ok(Self {
@@ -282,12 +286,28 @@ fn alone<'a, const D: usize>(
 }
 
 /// How plans of a dimension are made; see [`of_dimension`].
-struct Builds<const D: usize>(
-    for<'a> fn(&'a Mesh<D>, Params<D>) -> Result<Plan<'a, D>, SolverError>,
-);
+pub(crate) struct Builds<const D: usize> {
+    new: for<'a> fn(&'a Mesh<D>, Params<D>) -> Result<Plan<'a, D>, SolverError>,
+    with_bodies: for<'a> fn(Plan<'a, D>, Arc<RigidBodies<D>>) -> Result<Plan<'a, D>, SolverError>,
+    pub(crate) ranks: fn(&Plan<'_, D>, usize, Memory) -> Result<Vec<RankSheet>, SolverError>,
+}
 
-static BUILDS_2D: Builds<2> = Builds(|mesh, params| Plan::build(mesh, params));
-static BUILDS_3D: Builds<3> = Builds(|mesh, params| Plan::build(mesh, params));
+impl<const D: usize> Builds<D> {
+    const fn new() -> Self {
+        Self {
+            new: |mesh, params| Plan::build(mesh, params),
+            with_bodies: |plan, bodies| plan.build_with_bodies(bodies),
+            ranks: |plan, ranks, memory| plan.rank_sheets(ranks, memory),
+        }
+    }
+}
+
+static BUILDS_2D: Builds<2> = Builds::new();
+static BUILDS_3D: Builds<3> = Builds::new();
+
+pub(crate) fn builds<const D: usize>() -> &'static Builds<D> {
+    of_dimension::<D, _>(&BUILDS_2D, &BUILDS_3D)
+}
 
 /// A flow that was started, or nothing where a process has served it to its end; or why it was not.
 pub(crate) type Started<'a, const D: usize> =

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     F16, LatticeKind, Plan, Precision, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27},
+    plan::builds,
     tables::Built,
 };
 use cutlink_device::Memory;
@@ -51,6 +52,14 @@ impl<const D: usize> Plan<'_, D> {
     /// # Errors
     /// As [`start_ranks`](Self::start_ranks), but for memory.
     pub fn ranks(&self, ranks: usize, memory: Memory) -> Result<Vec<RankSheet>, SolverError> {
+        (builds::<D>().ranks)(self, ranks, memory)
+    }
+
+    pub(crate) fn rank_sheets(
+        &self,
+        ranks: usize,
+        memory: Memory,
+    ) -> Result<Vec<RankSheet>, SolverError> {
         check(self, ranks)?;
         let partition = Partition::new(&self.tables, ranks, self.params.step_costs(memory));
         let work = partition.work(&self.tables);
