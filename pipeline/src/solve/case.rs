@@ -290,7 +290,15 @@ impl Case {
     /// # Errors
     /// As [`config::parse`](cutlink_common::config::parse).
     pub fn from_toml(text: &str) -> Result<Self, Error> {
-        flux::parse("case", text)
+        Self::parse("case", text)
+    }
+
+    /// Like [`Self::from_toml`]; `name` is used in messages.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
+        flux::parse(name, text)
     }
 
     /// Replaces the mesh or box of the case by a mesh file. The device and threads of `[mesh]` stay.

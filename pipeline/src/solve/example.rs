@@ -48,33 +48,3 @@ pub fn text(name: &str) -> Result<&'static str, Error> {
         ),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::solve::{FluxCase, TwoPhaseCase, case::Case};
-    use cutlink_common::config::parse;
-
-    #[test]
-    fn every_example_is_a_case_with_an_expected_result() {
-        let page = include_str!("../../../docs/cli.md");
-        for (name, text) in EXAMPLES {
-            if ["square-cylinder", "taylor-green", "vortex"].contains(&name) {
-                FluxCase::from_toml(text).expect("a case");
-            } else if ["dam", "bubble", "drop"].contains(&name) {
-                TwoPhaseCase::from_toml(text).expect("a case");
-            } else {
-                let case = parse::<Case>(name, text).expect("a case");
-                assert!(case.dimensions_of_domain().is_ok(), "{name}");
-            }
-            for word in ["# Shows:", "# Takes:", "# Expect:", "# Source:"] {
-                assert!(text.contains(word), "{name} lacks {word}");
-            }
-            assert!(text.starts_with("# "), "{name} has a title");
-            assert!(
-                page.contains(&format!("`{name}`")),
-                "docs/cli.md has {name}"
-            );
-        }
-    }
-}

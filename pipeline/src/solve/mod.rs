@@ -44,8 +44,6 @@ pub mod schema;
 mod shares;
 mod sheet;
 mod sponge;
-#[cfg(test)]
-mod tests;
 mod turbulence;
 pub mod two_phase;
 pub mod units;

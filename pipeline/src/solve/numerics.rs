@@ -283,3 +283,6 @@ impl Numerics {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

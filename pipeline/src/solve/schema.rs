@@ -35,6 +35,3 @@ pub fn of_cases() -> Value {
     plain(&mut schema);
     schema.into()
 }
-
-#[cfg(test)]
-mod tests;

@@ -29,8 +29,6 @@ mod resolve;
 mod run;
 mod scene;
 mod state;
-#[cfg(test)]
-mod tests;
 mod walls;
 
 pub use case::FluxCase;

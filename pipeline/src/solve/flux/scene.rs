@@ -215,3 +215,6 @@ fn mean<const D: usize>(values: &[Primitive<D>], block: usize, cells: Vec<usize>
     }
     sum
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@ use super::*;
 use crate::solve::{Case, resolve::CaseGrid};
 use cutlink_common::config::parse;
 use cutlink_device::Host;
-use cutlink_flow::{RunOptions, Table};
+use cutlink_flow::Table;
 use cutlink_mesher::primitives::{AnyShape, Shape2, Shape3, parse_shape};
 use cutlink_solver::MotionSample;
 use cutlink_voxelizer::{Fill, Mesh, validate};
@@ -391,69 +391,4 @@ fn the_mesh_follows_free_bodies() {
     assert!(!path.is_followed() && follows.is_followed());
     let [all, around] = [all, around].map(|mesh| mesh.level_counts()[1].leaf_blocks);
     assert!(around < all, "{around} of {all}");
-}
-
-#[test]
-fn a_case_runs_and_goes_on_to_the_same_bytes() {
-    let motion = "[motion.circle]\ntranslation = [\"0.3*sin(pi*t)\", 0]\nangle = \"0.5*t\"\n";
-    goes_on(motion);
-    // More than a block away.
-    let motion = motion.replace("0.3*", "0.6*") + "refinement = \"follow\"\n";
-    let looks = goes_on(&motion);
-    assert!(looks.lines().count() > 1, "{looks}");
-}
-
-/// Runs a case at once and in two parts, compares, and returns `adapt.csv`.
-fn goes_on(motion: &str) -> String {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = |name: &str, seconds: &str, resume: bool| {
-        let to = folder.path().join(name);
-        let out = format!(
-            "[output]\nfolder = {:?}\nintegrals_every = 0\n",
-            to.display().to_string()
-        );
-        let base = PLANE.replace("seconds = 2", seconds);
-        let case = parse::<Case>("case", &format!("{base}\n{motion}\n{out}")).expect("a case");
-        let options = RunOptions {
-            resume,
-            ..RunOptions::default()
-        };
-        case.run_with(&options, &mut ()).map(|_| ())
-    };
-    let ran = |found: Result<(), Error>| {
-        // So short a run need not be trusted.
-        if let Err(error) = found {
-            assert_eq!(error.kind, cutlink_common::ErrorKind::Untrusted, "{error}");
-        }
-    };
-    ran(run("whole", "seconds = 0.5", false));
-    ran(run("parts", "seconds = 0.3", false));
-    ran(run("parts", "seconds = 0.5", true));
-    let read = |name: &str, file: &str| {
-        std::fs::read_to_string(folder.path().join(name).join(file)).expect("a file")
-    };
-    for file in ["motion.csv", "forces.csv"] {
-        assert!(read("whole", file).lines().count() > 30, "{file}");
-        assert!(read("whole", file) == read("parts", file), "{file}");
-    }
-    std::fs::read_to_string(folder.path().join("whole/adapt.csv")).unwrap_or_default()
-}
-
-#[test]
-fn what_knows_nothing_of_bodies_is_refused() {
-    let motion = "[motion.circle]\ntranslation = [\"0.3*sin(pi*t)\", 0]\n";
-    let averages = format!("{PLANE}\n{motion}\n[output.averages]\nfrom_seconds = 1\n");
-    let case = parse::<Case>("case", &averages).expect("a case");
-    let error = case
-        .run_with(&RunOptions::default(), &mut ())
-        .expect_err("refused");
-    assert!(error.to_string().contains("averages"), "{error}");
-    let adapt = format!(
-        "{PLANE}\n{motion}\n[adapt]\nlevels = 3\nby = [{{ what = \"vorticity\", refine = 0.1 }}]\n"
-    );
-    let case = parse::<Case>("case", &adapt).expect("a case");
-    let error = case
-        .run_with(&RunOptions::default(), &mut ())
-        .expect_err("refused");
-    assert!(error.to_string().contains("circle"), "{error}");
 }

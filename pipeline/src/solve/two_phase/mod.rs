@@ -14,7 +14,5 @@ mod flow;
 mod mesh;
 mod resolve;
 mod run;
-#[cfg(test)]
-mod tests;
 
 pub use case::TwoPhaseCase;

@@ -303,3 +303,6 @@ fn face<const D: usize>(name: &str, table: &TwoPhaseFaceTable) -> Result<BoxFace
         },
     })
 }
+
+#[cfg(test)]
+mod tests;

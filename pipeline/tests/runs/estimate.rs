@@ -1,8 +1,6 @@
 //! Estimates against the plans of the same cases, and against one another.
 
-use super::EstimateOptions;
-use crate::Case;
-use cutlink_flow::RunOptions;
+use cutlink::{Case, EstimateOptions, RunOptions};
 use serde_json::Value;
 
 const SPHERE: &str = r#"
@@ -37,11 +35,8 @@ fn case(text: &str) -> Case {
 }
 
 fn estimate(case: &Case, y_plus: Option<f64>, re: Option<f64>) -> Value {
-    let options = EstimateOptions {
-        y_plus,
-        re,
-        ..EstimateOptions::default()
-    };
+    let mut options = EstimateOptions::default();
+    (options.y_plus, options.re) = (y_plus, re);
     let made = case.estimate(&options).unwrap_or_else(|e| panic!("{e}"));
     assert!(made.text.contains("updates a step"), "{}", made.text);
     made.json
@@ -161,10 +156,8 @@ fn a_y_plus_has_its_cells() {
     let beyond = estimate(&case(&text), Some(1e-3), Some(1e7));
     assert!(beyond["target"]["flow"].is_null(), "{beyond}");
     for re in [-1.0, f64::NAN] {
-        let options = EstimateOptions {
-            re: Some(re),
-            ..EstimateOptions::default()
-        };
+        let mut options = EstimateOptions::default();
+        options.re = Some(re);
         assert!(case(&text).estimate(&options).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! Cases, expressions and checkpoints that are sound but for their numbers: every one ends in a plan, a run, or an error.
 
-#[path = "../../fuzz/hostile.rs"]
+#[path = "../../../fuzz/hostile.rs"]
 mod hostile;
-#[path = "../../fuzz/sealed.rs"]
+#[path = "../../../fuzz/sealed.rs"]
 mod sealed;
 
 use cutlink::solve::{Case, FluxCase};

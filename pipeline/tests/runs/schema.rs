@@ -1,10 +1,11 @@
-use super::*;
-use crate::solve::Case;
+//! The JSON schema of cases.
+
+use cutlink::solve::schema::of_cases;
+use cutlink::{Case, MeshOptions, fields::OutputSpec};
 use cutlink_common::schema::{has, keys, of};
-use cutlink_flow::fields::OutputSpec;
 use cutlink_mesher::placement::Unit;
-use cutlink_meshing::options::MeshOptions;
 use cutlink_solver::Collision;
+use serde_json::{Value, json};
 
 /// Every schema in a schema, with the path to it.
 fn each<'a>(path: &str, schema: &'a Value, visit: &mut impl FnMut(&str, &'a Value)) {

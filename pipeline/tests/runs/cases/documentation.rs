@@ -1,7 +1,7 @@
 //! Checks that the pages of cases have every key and no others, and that their examples are valid cases.
 
 use super::*;
-use crate::solve::{flux::FluxCase, two_phase::TwoPhaseCase};
+use cutlink::{FluxCase, TwoPhaseCase};
 use cutlink_common::schema;
 use cutlink_meshing::options::Root;
 use cutlink_solver::Plan;
@@ -266,7 +266,7 @@ fn the_examples_of_the_documentation_are_cases() {
     assert_eq!(examples.len(), 3);
     for example in examples {
         let (text, _) = example.split_once("```").expect("its end");
-        let case = parse::<Case>("case.md", text).expect("a case");
+        let case = Case::parse("case.md", text).expect("a case");
         let root = |n| Root::Longest(n);
         let made = match &case.domain {
             Some(domain) => {

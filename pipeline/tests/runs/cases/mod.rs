@@ -1,8 +1,7 @@
 //! Cases: values computed by hand, the round trip, every refusal, and the completeness of `docs/case.md`.
 
-use crate::solve::case::Case;
-use crate::solve::resolve::{CaseGrid, Resolved};
-use cutlink_common::{Error, config::parse};
+use cutlink::solve::resolve::{CaseGrid, Resolved};
+use cutlink::{Case, Error};
 use cutlink_meshing::mesh::build::bare;
 use cutlink_voxelizer::Frame;
 
@@ -112,11 +111,11 @@ fn plane(text: &str) -> Result<Resolved<2>, Error> {
         patches: &patches,
         areas: &[],
     };
-    parse::<Case>("case.toml", text)?.resolve("case.toml", grid)
+    Case::parse("case.toml", text)?.resolve("case.toml", grid)
 }
 
 fn space(text: &str) -> Result<Resolved<3>, Error> {
-    let case = parse::<Case>("case.toml", text)?;
+    let case = Case::parse("case.toml", text)?;
     let domain = case.domain.as_ref().expect("a box");
     let mesh = bare::<3>(&domain.bounds, &domain.root)?;
     case.resolve("case.toml", CaseGrid::of(&mesh))

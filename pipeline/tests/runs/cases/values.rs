@@ -1,9 +1,7 @@
 //! The parameters of a resolved case, and that resolving it again gives the same.
 
 use super::*;
-use crate::solve::initial::Initial;
-use crate::solve::numerics::at_moving_walls;
-use cutlink_flow::Until;
+use cutlink::flow::Until;
 use cutlink_solver::{
     Collision, FaceCondition, Interpolation, LatticeKind, Motion, PatchCondition, Precision,
     Sponge, WallScheme,
@@ -97,10 +95,10 @@ fn initial_fields_have_the_values_computed_by_hand() {
             made.params.variations.is_empty(),
             "no ramp from a given initial field"
         );
-        made.initial
+        made
     };
     // At (0.5, 0.5) m; 16000 Pa are 0.03.
-    let at = |initial: &Initial<2>| initial.at([15.0, 15.0]).expect("a state");
+    let at = |made: &Resolved<2>| made.initial.at([15.0, 15.0]).expect("a state");
     let (density, u) = at(&with("velocity = [\"4*x\", -1]\npressure = \"32000*y\""));
     near(density, 1.03);
     near(u[0], 0.05);
@@ -117,7 +115,7 @@ fn initial_fields_have_the_values_computed_by_hand() {
     );
     // One radius to the right of the centre (1, 0) the vortex moves up at full speed.
     let vortex = with("preset = \"vortex\"\nradius = 0.5\nvelocity = [1, 0]");
-    let (density, u) = vortex.at([25.0, 10.0]).expect("a state");
+    let (density, u) = vortex.initial.at([25.0, 10.0]).expect("a state");
     near(u[0], 0.025);
     near(u[1], 0.05);
     near(density, 1.0 - 1.5 * 0.05 * 0.05);
@@ -309,46 +307,6 @@ fn walls_are_modelled_where_a_case_says_so() {
         open.contains("wall_model") && open.contains("\"pressure\""),
         "{open}"
     );
-}
-
-/// A cavity of 8 cells with a lid, by its collision and the cell Reynolds number at the lid.
-fn lid_of(collision: &str, cell_reynolds: f64) -> Option<String> {
-    let text = format!(
-        "[domain]\nbox = [0, 0, 1, 1]\nroot = 8\n[physics]\nre = {}\nlength = 1\nvelocity = 1\n[numerics]\ncollision = \
-         \"{collision}\"\n[boundary]\n\"x-\" = \"no-slip\"\n\"x+\" = \"no-slip\"\n\"y-\" = \"no-slip\"\n\"y+\" = {{ type = \
-         \"velocity\", velocity = [1, 0] }}\n[run]\nsteps = 1\n",
-        8.0 * cell_reynolds
-    );
-    let case = parse::<Case>("case.toml", &text).expect("a case");
-    let domain = case.domain.as_ref().expect("a box");
-    let mesh = bare::<2>(&domain.bounds, &domain.root).expect("a mesh");
-    let made = case.resolve("case.toml", CaseGrid::of(&mesh));
-    let params = made.expect("a flow").params;
-    let plan = cutlink_solver::Plan::new(&mesh, params).expect("a plan");
-    at_moving_walls(&plan).map(|unstable| unstable.to_string())
-}
-
-#[test]
-fn lids_are_bounded_by_the_cells_there() {
-    for (collision, bound, instead) in [
-        ("bgk", 8.0, true),
-        ("trt", 20.0, true),
-        ("regularized", 45.0, false),
-        ("kbc", 40.0, true),
-    ] {
-        assert_eq!(lid_of(collision, 0.99 * bound), None, "{collision}");
-        let text = lid_of(collision, 1.05 * bound).expect("a refusal");
-        let names = text.contains("at the moving walls") && text.contains("2 times finer");
-        assert!(names, "{text}");
-        assert_eq!(
-            text.contains("or collision = \"regularized\""),
-            instead,
-            "{text}"
-        );
-    }
-    // The remedy has to be one: beyond its own bound regularized collision is not named.
-    let text = lid_of("kbc", 60.0).expect("a refusal");
-    assert!(!text.contains("regularized"), "{text}");
 }
 
 #[test]

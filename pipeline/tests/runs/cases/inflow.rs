@@ -134,7 +134,7 @@ fn a_mass_flow_is_the_flux_of_the_links() {
         "\n[patches.none]\ntype = \"velocity\"\nvelocity = [0.01, 0.02, 0.03]\n",
         "",
     );
-    let case = parse::<Case>("case.toml", &text).expect("a case");
+    let case = Case::parse("case.toml", &text).expect("a case");
     let domain = case.domain.as_ref().expect("a box");
     let mesh = bare::<3>(&domain.bounds, &domain.root).expect("a mesh");
     let grid = CaseGrid::of(&mesh);

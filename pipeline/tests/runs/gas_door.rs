@@ -1,8 +1,9 @@
 //! What the run loop gives every flow, shown of this one: histories of a flow that diverges, averages, an end when forces
 //! have settled, groups, the direction of the free stream, `adapt.csv`, a stop, and a look from outside.
 
-use super::*;
-use cutlink_common::{Error, FlowLook, Observer, StopToken};
+use crate::gas::{files, square, vortices};
+use cutlink::{Error, ErrorKind, FlowLook, FluxCase, Observer, RunOptions, StopToken};
+use std::{fs, path::Path};
 
 /// A gas between two plates of which the upper one moves, from rest.
 fn plates(folder: &Path, run: &str, more: &str) -> FluxCase {

@@ -1,14 +1,11 @@
 //! Uses of the library: meshes, their links, cases with an observer, stops.
 
-#[path = "../../tests/kit/worst.rs"]
-mod worst;
-
+use crate::worst::worst;
 use cutlink::options::Numbers;
 use cutlink::{
     AnyMesh, Case, Error, ErrorKind, FlowLook, MeshOptions, Observer, RunOptions, StopToken,
 };
 use cutlink_amr::dims;
-use worst::worst;
 
 const CHANNEL: &str = r#"
 [domain]

@@ -1,9 +1,7 @@
 //! Cases of two-phase flows: runs, resume to the bit, refusals.
 
-use super::TwoPhaseCase;
 use crate::worst::worst;
-use crate::{ErrorKind, solve::AnyCase};
-use cutlink_flow::RunOptions;
+use cutlink::{AnyCase, ErrorKind, RunOptions, TwoPhaseCase};
 use std::{fs, path::Path};
 
 const DAM: &str = r#"
@@ -222,53 +220,6 @@ fn adaptation_that_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn walls_boxes_and_bodies_stay_refined() {
-    let changes = [
-        ("levels = 3", "levels = 3\nat_walls = 3"),
-        (
-            "[boundary]",
-            "[[body]]\nbox = [0.6, 0, 0.66, 0.1]\n[[refine]]\nbox = [0.8, 0.3, 0.9, 0.4]\n[boundary]",
-        ),
-    ];
-    let text = changes
-        .iter()
-        .fold(adaptive(), |text, (from, to)| text.replace(from, to));
-    let case = TwoPhaseCase::from_toml(&text).expect("a case");
-    let setting = case.setting::<2>().expect("a setting");
-    let (forest, frame) = (&setting.mesh.forest, setting.mesh.frame);
-    let (floor, _) = setting.following.expect("a mesh that follows");
-    let level = |of: &cutlink_amr::Forest<2>, at: [f64; 2]| {
-        let point = std::array::from_fn(|a| (at[a] - frame.origin[a]) / frame.dx);
-        of.level[of.leaf_at(point).expect("a leaf").block as usize]
-    };
-    // The floor has the walls, the body and the box; the mesh at the start the water too.
-    for at in [
-        [0.01, 0.4],
-        [0.5, 0.01],
-        [0.99, 0.3],
-        [0.62, 0.11],
-        [0.85, 0.35],
-    ] {
-        assert_eq!(level(&floor, at), 2, "{at:?}");
-        assert_eq!(level(forest, at), 2, "{at:?}");
-    }
-    let [stays, starts] = [&floor, forest].map(|of| level(of, [0.2, 0.17]));
-    assert!(stays < 2 && starts == 2, "the water: {stays} {starts}");
-    // The open face is no wall.
-    assert!(level(forest, [0.4, 0.49]) < 2, "coarser than walls");
-    let solid: u32 = setting
-        .mesh
-        .classes
-        .solid
-        .iter()
-        .zip(&forest.first_child)
-        .filter(|(_, c)| **c == cutlink_amr::NONE)
-        .map(|(mask, _)| mask.count_ones())
-        .sum();
-    assert_eq!(solid, 4 * 6, "cells of 1/64 whose centre is in the body");
-}
-
-#[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let changes = [
@@ -410,7 +361,7 @@ impl Columns {
 /// Runs an example on a coarser mesh, for a shorter time, by what is put in place of its lines.
 fn example(name: &str, changes: &[[&str; 2]]) -> Columns {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut text = crate::solve::example::text(name)
+    let mut text = cutlink::solve::example::text(name)
         .expect("an example")
         .to_owned();
     for [from, to] in changes {

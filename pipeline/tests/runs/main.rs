@@ -1,0 +1,17 @@
+//! Cases, through what the library offers its users: read, planned, run, resumed, refused. A program beside the library, so
+//! that the library is compiled once: unit tests are for what is private.
+
+mod bodies;
+mod cases;
+mod estimate;
+mod examples;
+mod gas;
+mod gas_bodies;
+mod gas_door;
+mod gas_earlier;
+mod hostile_values;
+mod library;
+mod schema;
+mod two_phase;
+#[path = "../../../tests/kit/worst.rs"]
+mod worst;
