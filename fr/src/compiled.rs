@@ -17,7 +17,10 @@ type Made<T> = Result<T, FrError>;
 
 /// Functions of a flow on the host.
 #[derive(Debug)]
-#[expect(clippy::type_complexity, reason = "signatures as the methods have them")]
+#[expect(
+    clippy::type_complexity,
+    reason = "signatures as the methods have them"
+)]
 pub struct HostFunctions<const D: usize, T: Kernels<D>> {
     pub(crate) make: Makes<D, T>,
     pub(crate) set: fn(&mut EulerFlow<D, T>, State<'_, D>),
@@ -59,7 +62,10 @@ impl<const D: usize, T: Kernels<D>> HostFunctions<D, T> {
 
 /// Functions of a flow on a backend.
 #[derive(Debug)]
-#[expect(clippy::type_complexity, reason = "signatures as the methods have them")]
+#[expect(
+    clippy::type_complexity,
+    reason = "signatures as the methods have them"
+)]
 pub struct FlowFunctions<const D: usize, T: Kernels<D>, B: EulerKernels<D>> {
     pub(crate) on: fn(EulerFlow<D, T>, &B) -> Made<EulerFlow<D, T, B>>,
     pub(crate) to_host: fn(&EulerFlow<D, T, B>) -> Made<EulerFlow<D, T>>,

@@ -72,8 +72,8 @@ pub fn gradients<const D: usize>(
     }
 }
 
-/// Gradients of a block by central differences over one cell; `around` are the blocks below and above it by axis, `value` the
-/// component of the velocity in a cell of a block.
+/// Gradients of a block by central differences over one cell, at ends of the box by differences to the cell inside; `around` are the
+/// blocks below and above it by axis, or [`OUTSIDE`], `value` the component of the velocity in a cell of a block.
 pub(crate) fn central<const D: usize>(
     per_root: f64,
     block: u32,
@@ -86,17 +86,27 @@ pub(crate) fn central<const D: usize>(
         for (axis, [below, above]) in around.into_iter().enumerate() {
             let stride = 1 << (2 * axis);
             for first in (0..dims::cells(D)).filter(|cell| cell >> (2 * axis) & 3 == 0) {
+                let ends = [below, above].map(|beside| beside == OUTSIDE);
                 let line = [
-                    u(below, first + 3 * stride),
+                    if ends[0] {
+                        0.0
+                    } else {
+                        u(below, first + 3 * stride)
+                    },
                     u(block, first),
                     u(block, first + stride),
                     u(block, first + 2 * stride),
                     u(block, first + 3 * stride),
-                    u(above, first),
+                    if ends[1] { 0.0 } else { u(above, first) },
                 ];
                 for (n, of) in line.array_windows::<3>().enumerate() {
                     let (down, up) = (of[1] - of[0], of[2] - of[1]);
-                    out[first + n * stride][i][axis] = (up + down) / 2.0 * per_root;
+                    let slope = match n {
+                        0 if ends[0] => up,
+                        3 if ends[1] => down,
+                        _ => (up + down) / 2.0,
+                    };
+                    out[first + n * stride][i][axis] = slope * per_root;
                 }
             }
         }

@@ -94,6 +94,9 @@ fn integrals_are_those_of_a_snapshot<K: AnyFlow>(kernels: &K) {
         params.lattice = LatticeKind::D3Q27
     });
     assert!(share < 0.8, "{share} of the blocks are copied");
+    // Between ends of the box nothing is copied but the blocks that are asked for.
+    let plain = flows::empty_box([32, 32, 32], 1, Vec::new());
+    assert_eq!(stepped(kernels, &plain, open), 0.125);
 }
 
 fn integrals_follow_a_mesh_that_changes<K: AnyFlow>(kernels: &K) {

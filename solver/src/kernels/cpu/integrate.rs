@@ -1,4 +1,4 @@
-//! Sums and extremes over the cells of blocks with nothing but fluid in them and beside them.
+//! Sums and extremes over the cells of blocks with nothing but fluid in them, and fluid or an end of the box beside them.
 
 use super::macroscopic::macroscopic;
 use crate::{
@@ -11,7 +11,7 @@ use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
 
-/// The slots below and above a slot by axis.
+/// The slots below and above a slot by axis, [`OUTSIDE`](cutlink_amr::OUTSIDE) at ends of the box.
 fn beside<const D: usize>(level: &Level<D, Host>, slot: u32) -> [[u32; 2]; D] {
     let first = slot as usize * dims::directions(D);
     std::array::from_fn(|axis| [-1, 1].map(|side| level.neighbors[first + toward::<D>(axis, side)]))

@@ -1,5 +1,5 @@
-// Sums and extremes over the cells of blocks with nothing but fluid in them and beside them: one thread block a slot, one thread a
-// cell; then these of all slots, one thread block a value.
+// Sums and extremes over the cells of blocks with nothing but fluid in them, and fluid or an end of the box beside them: one thread
+// block a slot, one thread a cell; then these of all slots, one thread block a value.
 
 #include "exact.cuh"
 #include "macroscopic.cuh"
@@ -60,8 +60,12 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
             toward = 3 * toward + (place.x[a] >> 2) + 1;
             other = 4 * other + (place.x[a] & 3);
         }
+        const uint32_t next = neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward];
+        if (next == OUTSIDE) {
+            continue;
+        }
         float beside[1 + D];
-        fields<L>(from, neighbors[static_cast<size_t>(slot) * DIRECTIONS + toward], other, half_step, beside);
+        fields<L>(from, next, other, half_step, beside);
         for (int a = 0; a < D; a++) {
             velocity[a][place.padded()] = beside[1 + a];
         }
@@ -69,6 +73,13 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
     __syncthreads();
     if (cell < CELLS) {
         double g[D][D], square = 0, spin = 0;
+        // Ends of the box beside the cell.
+        bool ends[D][2];
+        for (int axis = 0, stride = 1; axis < D; axis++, stride *= 3) {
+            const uint32_t* own = neighbors + static_cast<size_t>(slot) * DIRECTIONS + DIRECTIONS / 2;
+            ends[axis][0] = cell_coord(cell, axis) == 0 && own[-stride] == OUTSIDE;
+            ends[axis][1] = cell_coord(cell, axis) == 3 && own[stride] == OUTSIDE;
+        }
         for (int i = 0; i < D; i++) {
             const double middle = velocity[i][at];
             square += middle * middle;
@@ -76,7 +87,7 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
                 const int step = axis == 0 ? 1 : axis == 1 ? EDGE : EDGE * EDGE;
                 const double down = middle - static_cast<double>(velocity[i][at - step]);
                 const double up = static_cast<double>(velocity[i][at + step]) - middle;
-                g[i][axis] = (up + down) / 2.0 * edge;
+                g[i][axis] = (ends[axis][0] ? up : ends[axis][1] ? down : (up + down) / 2.0) * edge;
             }
         }
         // Components of the curl in ascending order, as on the CPU.

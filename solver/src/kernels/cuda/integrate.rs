@@ -41,8 +41,8 @@ pub(super) fn integrate<const D: usize, L: Lattice, S: Storage>(
         .buf(from)
         .val(count as u32)
         .out(&mut parts);
-    // SAFETY: slots of the level whose neighbours beside the faces are slots too; populations of all slots; [`VALUES`] for each of
-    // the list.
+    // SAFETY: slots of the level whose neighbours beside the faces are slots too, or ends of the box; populations of all slots;
+    // [`VALUES`] for each of the list.
     unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
     let mut sums = cuda.uninit::<ExactSum>("integrals", SUMMED)?;
     let mut extremes = cuda.uninit::<f64>("extremes", VALUES - SUMMED)?;
