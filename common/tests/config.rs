@@ -150,28 +150,36 @@ fn values_are_those_of_the_toml_crate() {
 
 #[test]
 fn mistakes_have_the_words_and_places_of_the_toml_crate() {
-    let mut in_memory = 0;
+    let (mut in_memory, mut others) = (0, Vec::new());
     for text in BROKEN {
         let theirs = toml::from_str::<Tables>(text).expect_err(text);
         let before = &text[..theirs.span().expect("a place").start];
         let line = before.matches('\n').count() + 1;
         let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
         let message = format!("it, line {line}, column {column}: {}", theirs.message());
-        let ours = parse::<Tables>("it", text).expect_err(text);
-        assert_eq!(ours.message, message, "{text}");
+        let ours = parse::<Tables>("it", text).expect_err(text).message;
+        if ours != message {
+            others.push([message, ours]);
+        }
         let Ok(table) = text.parse::<toml::Table>() else {
             continue;
         };
-        let theirs = table.clone().try_into::<Tables>().expect_err(text);
-        let whole = theirs.to_string();
-        let keys = whole.lines().find_map(|line| line.strip_prefix("in "));
-        let keys = keys.map_or_else(String::new, |keys| format!(", {keys}"));
-        let message = format!("it{keys}: {}", theirs.message());
-        let ours = from_table::<Tables>("it", table).expect_err(text);
-        assert_eq!(ours.message, message, "{text}");
-        in_memory += 1;
+        let theirs = table.clone().try_into::<Tables>().map_err(|error| {
+            let whole = error.to_string();
+            let keys = whole.lines().find_map(|line| line.strip_prefix("in "));
+            let keys = keys.map_or_else(String::new, |keys| format!(", {keys}"));
+            format!("it{keys}: {}", error.message())
+        });
+        let ours = from_table::<Tables>("it", table).map_err(|error| error.message);
+        in_memory += u32::from(theirs.is_err());
+        // Of values in memory the toml crate says "string only", though a table is right too.
+        let is_better = |message: &String| message.contains("expected string only");
+        if ours != theirs && !theirs.as_ref().is_err_and(is_better) {
+            others.push([theirs, ours].map(|made| format!("{text}: {made:?}")));
+        }
     }
     assert!(in_memory > 40, "{in_memory}");
+    assert!(others.is_empty(), "{others:#?}");
 }
 
 #[test]

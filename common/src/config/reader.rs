@@ -246,7 +246,8 @@ impl Reader {
             Value::Integer(number) => Kind::Integer(number),
             Value::Float(number) => Kind::Float(number),
             Value::Boolean(is) => Kind::Boolean(is),
-            Value::Datetime(time) => Kind::Date(time.to_string()),
+            // As the toml crate does of values in memory.
+            Value::Datetime(time) => Kind::Text(time.to_string()),
             Value::Array(values) => Kind::List(values.into_iter().map(Self::of_value).collect()),
             Value::Table(table) => {
                 let entries = table.into_iter().map(|(key, value)| Entry {
@@ -353,6 +354,7 @@ impl<'de> Deserializer<'de> for Reader {
         let Self { span, kind } = self;
         match kind {
             Kind::Table(entries) => visitor.visit_map(Entries::new(entries)),
+            Kind::Date(time) => visitor.visit_map(MapDeserializer::new(iter::once((DATE, time)))),
             other => Err(other.not(&visitor)),
         }
         .map_err(|refusal: Refusal| refusal.at(&span))
