@@ -35,22 +35,22 @@ pub(super) struct SnapSurface {
 /// sides of the facets and their groups (100), parts.
 const BYTES_PER_FACET: u64 = 480;
 
-type Point = [f64; 3];
+pub(super) type Point = [f64; 3];
 
 fn sub(a: Point, b: Point) -> Point {
     std::array::from_fn(|i| a[i] - b[i])
 }
 
-fn dot(a: Point, b: Point) -> f64 {
+pub(super) fn dot(a: Point, b: Point) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-fn unit(a: Point) -> Point {
+pub(super) fn unit(a: Point) -> Point {
     let length = dot(a, a).sqrt();
     a.map(|x| if length > 0.0 { x / length } else { 0.0 })
 }
 
-fn cross(a: Point, b: Point) -> Point {
+pub(super) fn cross(a: Point, b: Point) -> Point {
     [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],

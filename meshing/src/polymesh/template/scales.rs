@@ -1,7 +1,8 @@
 //! Lengths of a flow, from the faces of its mesh.
 
 use super::{Template, roles::Role};
-use crate::polymesh::Castellated;
+use crate::polymesh::{Castellated, target::dot};
+use cutlink_hex::FaceGeometry;
 
 /// What a flow is measured by.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,20 +30,6 @@ fn grow(bounds: &mut [[f64; 3]; 2], x: [f64; 3]) {
     }
 }
 
-/// Twice the vector of a face, by a fan of triangles.
-fn twice_area(corners: &[[f64; 3]]) -> [f64; 3] {
-    let less = |a: [f64; 3], b: [f64; 3]| -> [f64; 3] { std::array::from_fn(|i| a[i] - b[i]) };
-    let mut sum = [0.0; 3];
-    for pair in corners[1..].windows(2) {
-        let (p, q) = (less(pair[0], corners[0]), less(pair[1], corners[0]));
-        for a in 0..3 {
-            let (b, c) = ((a + 1) % 3, (a + 2) % 3);
-            sum[a] += p[b] * q[c] - p[c] * q[b];
-        }
-    }
-    sum
-}
-
 impl Scales {
     /// Edges of the box around the mesh.
     pub(super) fn span(&self) -> [f64; 3] {
@@ -64,24 +51,22 @@ impl Scales {
             true => template.velocity.map(|u| u / speed),
             false => [1.0, 0.0, 0.0],
         };
+        let geometry = mesh.face_geometry();
         let (mut seen, mut surface, mut volume) = (0.0, 0.0, 0.0);
         for ((patch, source), role) in mesh.patches.iter().zip(&made.sources).zip(roles) {
             for face in patch.start..patch.start + patch.faces {
-                let corners: Vec<[f64; 3]> = mesh
-                    .face(face)
-                    .iter()
-                    .map(|&p| mesh.points[p as usize])
-                    .collect();
-                let twice = twice_area(&corners);
+                let FaceGeometry { center, area } = geometry[face];
                 // Of divergence: a third of x·n over the boundary.
-                volume += (0..3).map(|a| corners[0][a] * twice[a]).sum::<f64>() / 6.0;
-                if *role == Role::Wall {
-                    surface += 0.5 * twice.iter().map(|t| t * t).sum::<f64>().sqrt();
+                volume += dot(center, area) / 3.0;
+                if *role != Role::Wall {
+                    continue;
                 }
-                if *role == Role::Wall && source.is_some() {
-                    corners.iter().for_each(|&x| grow(&mut walls, x));
+                surface += dot(area, area).sqrt();
+                if source.is_some() {
+                    let corners = mesh.face(face).iter();
+                    corners.for_each(|&p| grow(&mut walls, mesh.points[p as usize]));
                     // Outward of the fluid: into the wall, so that what faces the flow is seen.
-                    seen += 0.5 * (0..3).map(|a| twice[a] * along[a]).sum::<f64>().max(0.0);
+                    seen += dot(area, along).max(0.0);
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! tutorials of OpenFOAM have it for castellated and snapped meshes.
 
 use super::{Flow, Solver, Turbulence, dictionary, roles::Role};
+use crate::polymesh::target::{cross, unit};
 
 /// Times that the fluid passes the length of the flow in a run in time, and Courant number.
 const PASSES: f64 = 20.0;
@@ -155,7 +156,7 @@ impl Flow<'_> {
             let up = if drag[2].abs() < 0.9 { 2 } else { 1 };
             let lift: [f64; 3] =
                 std::array::from_fn(|a| f64::from(u8::from(a == up)) - drag[up] * drag[a]);
-            let size = lift.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let lift = unit(lift);
             let text_of = |v: [f64; 3]| format!("({} {} {})", v[0], v[1], v[2]);
             text += &format!(
                 "    coefficients\n    {{\n        type forceCoeffs; libs (\"libforces.so\"); patches ({walls});\n        \
@@ -164,8 +165,8 @@ impl Flow<'_> {
                 scales.length,
                 scales.area,
                 text_of(drag),
-                text_of(lift.map(|x| x / size)),
-                text_of(cross(lift.map(|x| x / size), drag)),
+                text_of(lift),
+                text_of(cross(lift, drag)),
             );
         }
         let pressure = if template.solver == Solver::Inter {
@@ -283,13 +284,6 @@ fn parts(count: u32, mut edges: [f64; 3]) -> [u32; 3] {
         edges[longest] /= f64::from(factor);
     }
     parts
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        a[j] * b[k] - a[k] * b[j]
-    })
 }
 
 #[cfg(test)]
