@@ -33,6 +33,10 @@ laplacianSchemes {}
     ("fvSolution", "solvers {}\n"),
 ];
 
+/// Memory in which a mesh is formatted, with room: pieces of all threads, buffers. It is there before a folder is begun, since the
+/// program ends at once where it is refused.
+const FORMATTING: u64 = 32 << 20;
+
 fn folder_of(case: &Path) -> PathBuf {
     case.join("constant").join("polyMesh")
 }
@@ -84,6 +88,7 @@ pub fn write(
 ) -> Result<u64, Error> {
     let target = folder_of(case);
     let create = |folder: &Path| fs::create_dir_all(folder).map_err(|e| output::failed(folder, &e));
+    super::reserve("the files of a polyMesh", FORMATTING)?;
     create(&case.join("constant"))?;
     let bytes = output::write_folder(&target, force, &is_of_mesh, |folder| {
         let write = || -> Result<u64, MeshFileError> {
