@@ -34,10 +34,14 @@ pub fn exclusive_scan(values: &mut [u32]) -> Option<u32> {
 
 /// The elements of `items` that `keep` accepts, in their order.
 pub fn select(items: &[u32], keep: impl Fn(u32) -> bool + Sync) -> Vec<u32> {
-    let parts: Vec<Vec<u32>> = items
-        .par_chunks(CHUNK)
-        .map(|chunk| chunk.iter().copied().filter(|&i| keep(i)).collect())
-        .collect();
+    by_chunk(items, &|chunk| {
+        chunk.iter().copied().filter(|&i| keep(i)).collect()
+    })
+}
+
+/// The loop over chunks, compiled once for all that is selected.
+fn by_chunk(items: &[u32], of: &(dyn Fn(&[u32]) -> Vec<u32> + Sync)) -> Vec<u32> {
+    let parts: Vec<Vec<u32>> = items.par_chunks(CHUNK).map(of).collect();
     parts.concat()
 }
 

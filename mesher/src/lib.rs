@@ -9,6 +9,7 @@ pub mod exact;
 pub mod health;
 pub mod intersect;
 pub mod kernels;
+pub mod nearest;
 pub mod placement;
 pub mod primitives;
 pub mod read;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes random expressions and what Python makes of them, for the tests of expressions in cases.
 
-    python3 tests/python/expressions.py > pipeline/src/solve/expression/oracle.tsv
+    python3 tests/python/expressions.py > prescribed/src/expression/oracle.tsv
 
 Lines: the expression, x, y, z, t, its value; tabs between them. `^` is `**` for Python, whose precedence is the same. Programs without
 a real, finite value are left out. Standard library only.

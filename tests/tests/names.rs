@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 22] = [
+const CRATES: [&str; 23] = [
     "nvcc",
     "mpi",
     "device",
@@ -20,6 +20,7 @@ const CRATES: [&str; 22] = [
     "voxelizer",
     "common",
     "signal",
+    "prescribed",
     "pictures",
     "meshing",
     "solver",

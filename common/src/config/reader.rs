@@ -1,8 +1,8 @@
 //! What serde reads a struct from: the values of a text with their places, or values in memory.
 //!
-//! Derived code is generic over its source. It is compiled for this one alone, which calls of a visitor only what the type
-//! asked for can take: the tables of cases are many. The toml crate parses; how values match types, and the words of a
-//! refusal, are as in its own deserializer.
+//! Derived code is generic over its source, and cases have many tables. So all of them are compiled for this source alone. It
+//! calls only those functions of a visitor that the requested type accepts. The toml crate parses. Values match types, and
+//! refusals are worded, as in that crate's own deserializer.
 
 use serde::de::value::{MapDeserializer, StringDeserializer};
 use serde::de::{

@@ -17,6 +17,7 @@ use super::spec::{Average, SurfaceFormat};
 use super::values::Scene;
 use cutlink_amr::CellRef;
 use cutlink_common::{Error, output};
+use cutlink_device::of_dimension;
 use cutlink_mesher::snap::Snapped;
 use cutlink_mesher::surface::{area_vector, unit_normal};
 use cutlink_report::{PageColours, PageField, PageSurface};
@@ -158,9 +159,37 @@ fn middle<const D: usize>(mesh: &Mesh<D>, facet: [[f64; D]; D]) -> [f64; D] {
     })
 }
 
+/// What callers use of a dimension, compiled here; see [`of_dimension`].
+struct Compiled<const D: usize> {
+    new: fn(&Mesh<D>, &Snapped<D>, &Params<D>) -> Body<D>,
+    forces: fn(&Body<D>, &Mesh<D>, &Snapshot<D>) -> Vec<WallForce>,
+}
+
+static COMPILED_2D: Compiled<2> = Compiled {
+    new: Body::made,
+    forces: Body::sums,
+};
+static COMPILED_3D: Compiled<3> = Compiled {
+    new: Body::made,
+    forces: Body::sums,
+};
+
+fn compiled<const D: usize>() -> &'static Compiled<D> {
+    of_dimension::<D, Compiled<D>>(&COMPILED_2D, &COMPILED_3D)
+}
+
 impl<const D: usize> Body<D> {
     /// The facets of the surface of a mesh, refined to its cells, for a flow with these parameters.
     pub fn new(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
+        (compiled::<D>().new)(mesh, surface, params)
+    }
+
+    /// Forces by patch: sums over the facets of pressure and shear at the centroids times the area.
+    pub fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
+        (compiled::<D>().forces)(self, mesh, snapshot)
+    }
+
+    fn made(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
         let lattice = surface.lattice;
         let mut body = Self {
             points: surface
@@ -240,8 +269,7 @@ impl<const D: usize> Body<D> {
         (is_fluid(1.0) || is_fluid(0.5)).then_some(WallPlace { at, normal })
     }
 
-    /// Forces by patch: sums over the facets of pressure and shear at the centroids times the area.
-    pub fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
+    fn sums(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
         let mut forces = vec![WallForce::default(); self.motions.len()];
         let unit = mesh.frame.dx.powi(1 - D as i32);
         for (f, state) in self.states(mesh, snapshot).iter().enumerate() {

@@ -1,6 +1,10 @@
 //! Flows by flux reconstruction against definitions, exact solutions and a paper. Longer ones with `CUTLINK_SLOW_TESTS`
 //! set.
 
+// The unit tests of this file, without a second library.
+#[allow(dead_code, unreachable_pub, reason = "only its tests are used here")]
+#[path = "../../src/basis.rs"]
+mod basis;
 mod conservation;
 mod embedded;
 mod far_field;

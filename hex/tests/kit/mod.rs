@@ -378,8 +378,12 @@ pub(crate) fn some_mesh(parent: &PolyMesh, random: &mut Random, steps: usize) ->
     refined
 }
 
-/// Marks, or corruptions, of a test: a thousand with `CUTLINK_SLOW_TESTS`.
+/// Marks, or corruptions, of a test: twice as many with `CUTLINK_SLOW_TESTS`, any number by `CUTLINK_DRAWS`.
 pub(crate) fn many(few: u64) -> u64 {
-    let slow = std::env::var_os("CUTLINK_SLOW_TESTS").is_some_and(|v| !v.is_empty());
-    if slow { 1000 } else { few }
+    let is_set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    match is_set("CUTLINK_DRAWS") {
+        Some(draws) => draws.parse().expect("CUTLINK_DRAWS should be a number"),
+        None if is_set("CUTLINK_SLOW_TESTS").is_some() => 2 * few,
+        None => few,
+    }
 }

@@ -1,32 +1,26 @@
 //! How far points are from the facets of a surface file.
 
 use cutlink_common::Error;
-use cutlink_mesher::read::read_surface;
-use parry3d_f64::math::Vector;
-use parry3d_f64::query::PointQuery;
-use parry3d_f64::shape::TriMesh;
+use cutlink_mesher::{nearest::NearestTree, read::read_surface};
 use std::path::Path;
 
 /// The facets of a surface in a tree.
-pub(super) struct Facets(TriMesh);
+pub(super) struct Facets(NearestTree<3>);
 
 impl Facets {
     /// Reads a surface file of any format, closed or open, in metres.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
         let surface = read_surface(path)?.surface;
-        let vertices = surface.vertices.into_iter().map(Vector::from).collect();
-        let tree = TriMesh::new(vertices, surface.facets);
-        let wrong = |e| Error::input(format!("{} has no facets", path.display())).because(&e);
-        Ok(Self(tree.map_err(wrong)?))
+        if surface.facets.is_empty() {
+            return Err(Error::input(format!("{} has no facets", path.display())));
+        }
+        let facets = (0..surface.facets.len()).map(|facet| surface.corners(facet));
+        Ok(Self(NearestTree::new(facets)?))
     }
 
     /// Whether a facet is within a distance of a point.
     pub(super) fn are_within(&self, point: [f64; 3], distance: f64) -> bool {
-        let point = Vector::from(point);
-        // The search ends beyond the limit, so that the test below decides on it.
-        let limit = distance * (1.0 + 1e-9);
-        let nearest = self.0.project_local_point_with_max_dist(point, true, limit);
-        nearest.is_some_and(|nearest| (nearest.point - point).length() <= distance)
+        self.0.nearest(point, distance).is_some()
     }
 }
 
@@ -95,9 +89,8 @@ mod tests {
                 };
                 corners.extend([a, b, c]);
             }
-            let vertices = corners.iter().map(|&p| Vector::from(p)).collect();
-            let ids = (0..30).map(|f| [3 * f, 3 * f + 1, 3 * f + 2]).collect();
-            let facets = Facets(TriMesh::new(vertices, ids).expect("facets"));
+            let each = corners.chunks_exact(3).map(|t| [t[0], t[1], t[2]]);
+            let facets = Facets(NearestTree::new(each).expect("memory"));
             for _ in 0..50 {
                 let far = [0.6, 3.0][case % 2];
                 let p: Point = std::array::from_fn(|_| far * random());

@@ -3,12 +3,7 @@
 use cutlink_common::Error;
 use cutlink_device::UnionFind;
 use cutlink_hex::{SnapTarget, TargetEdge, TargetPoint};
-use cutlink_mesher::Surface;
-use parry3d_f64::bounding_volume::Aabb;
-use parry3d_f64::math::Vector;
-use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
-use parry3d_f64::query::{PointProjection, PointQuery};
-use parry3d_f64::shape::{Segment, Triangle};
+use cutlink_mesher::{Surface, nearest::NearestTree};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -23,17 +18,15 @@ const SHORTEST: f64 = 4.0;
 #[derive(Debug)]
 pub(super) struct SnapSurface {
     surface: Surface<3>,
-    tree: Bvh,
+    facets: NearestTree<3>,
     part: Vec<u32>,
-    edges: Vec<[u32; 2]>,
-    edge_tree: Bvh,
-    corners: Vec<u32>,
-    corner_tree: Bvh,
+    edges: NearestTree<2>,
+    corners: NearestTree<1>,
 }
 
-/// Bytes a facet, of all at once: a copy of the surface without shared vertices (88), the tree and its boxes (250), the
-/// sides of the facets and their groups (100), parts.
-const BYTES_PER_FACET: u64 = 480;
+/// Bytes a facet, of all at once: a copy of the surface without shared vertices (88), its tree, the sides of the facets and
+/// their groups (100), parts.
+const BYTES_PER_FACET: u64 = 200 + NearestTree::<3>::BYTES;
 
 pub(super) type Point = [f64; 3];
 
@@ -74,30 +67,6 @@ fn bounds(points: &[Point]) -> Bounds {
     })
 }
 
-/// A tree of boxes around some points each.
-pub(super) fn tree<const N: usize>(places: impl Iterator<Item = [Point; N]>) -> Bvh {
-    let boxes: Vec<Aabb> = places
-        .map(|points| {
-            let [low, high] = bounds(&points).map(Vector::from);
-            Aabb::new(low, high)
-        })
-        .collect();
-    Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes)
-}
-
-/// Number and place of the nearest element of a tree within a distance.
-fn nearest(
-    tree: &Bvh,
-    at: Point,
-    within: f64,
-    place: impl Fn(u32, Vector) -> Vector,
-) -> Option<(u32, Point)> {
-    let at = Vector::from(at);
-    let on = |id: u32, _: f64| Some(PointProjection::new(false, place(id, at)));
-    let (id, (_, found)) = tree.project_point(at, within, on)?;
-    Some((id, found.point.into()))
-}
-
 impl SnapSurface {
     /// Prepares a surface; `finest` is the length of the finest cells. Cost: sorts the facets and their edges.
     ///
@@ -111,48 +80,36 @@ impl SnapSurface {
         let sharp = Sharp::of(&surface, finest)?;
         let at = |v: u32| surface.vertices[v as usize];
         Ok(Self {
-            tree: tree((0..surface.facets.len()).map(|facet| surface.corners(facet))),
+            facets: NearestTree::new(
+                (0..surface.facets.len()).map(|facet| surface.corners(facet)),
+            )?,
             part: sharp.part,
-            edge_tree: tree(sharp.edges.iter().map(|edge| edge.map(at))),
-            edges: sharp.edges,
-            corner_tree: tree(sharp.corners.iter().map(|&v| [at(v)])),
-            corners: sharp.corners,
+            edges: NearestTree::new(sharp.edges.iter().map(|edge| edge.map(at)))?,
+            corners: NearestTree::new(sharp.corners.iter().map(|&v| [at(v)]))?,
             surface,
         })
-    }
-
-    fn at(&self, vertex: u32) -> Vector {
-        self.surface.vertices[vertex as usize].into()
     }
 }
 
 impl SnapTarget for SnapSurface {
     fn nearest(&self, at: Point, within: f64) -> Option<TargetPoint> {
-        let place = |facet: u32, at: Vector| {
-            let [a, b, c] = self.surface.corners(facet as usize).map(Vector::from);
-            Triangle::new(a, b, c).project_local_point(at, false).point
-        };
-        let (facet, point) = nearest(&self.tree, at, within, place)?;
-        let [a, b, c] = self.surface.corners(facet as usize);
+        let found = self.facets.nearest(at, within)?;
+        let [a, b, c] = self.surface.corners(found.element as usize);
         Some(TargetPoint {
-            point,
+            point: found.point,
             normal: unit(cross(sub(b, a), sub(c, a))),
-            part: self.part[facet as usize],
+            part: self.part[found.element as usize],
         })
     }
 
     fn nearest_edge(&self, at: Point, within: f64) -> Option<TargetEdge> {
-        let place = |edge: u32, at: Vector| {
-            let [a, b] = self.edges[edge as usize].map(|v| self.at(v));
-            Segment::new(a, b).project_local_point(at, false).point
-        };
-        let (_, point) = nearest(&self.edge_tree, at, within, place)?;
+        let point = self.edges.nearest(at, within)?.point;
         Some(TargetEdge { point })
     }
 
     fn nearest_corner(&self, at: Point, within: f64) -> Option<(u32, Point)> {
-        let place = |corner: u32, _: Vector| self.at(self.corners[corner as usize]);
-        nearest(&self.corner_tree, at, within, place)
+        let found = self.corners.nearest(at, within)?;
+        Some((found.element, found.point))
     }
 }
 

@@ -1,16 +1,9 @@
 //! Where the rules of a mesh want cells of some level: near walls, and in regions.
 
 use cutlink_common::Error;
-use cutlink_mesher::snap::Snapped;
+use cutlink_mesher::{nearest::NearestTree, snap::Snapped};
 use cutlink_voxelizer::refine::{RegionPlace, cell_places};
 use cutlink_voxelizer::{EmbedParams, Frame, Mesh, Reach, WallRule};
-use parry3d_f64::math::Vector;
-use parry3d_f64::partitioning::Bvh;
-use parry3d_f64::query::{PointProjection, PointQuery};
-use parry3d_f64::shape::Triangle;
-
-/// Bytes a facet of a tree and its boxes.
-const BYTES_PER_FACET: u64 = 260;
 
 /// What rules want.
 #[derive(Debug, Default)]
@@ -26,8 +19,7 @@ struct NearWalls {
     /// Levels there, the root level included.
     levels: usize,
     distance: f64,
-    facets: Vec<Triangle>,
-    tree: Bvh,
+    facets: NearestTree<3>,
     /// Where the facets are, beside themselves, since the box is periodic.
     shifts: Vec<[f64; 3]>,
 }
@@ -136,25 +128,22 @@ impl NearWalls {
         distance: f64,
     ) -> Result<Self, Error> {
         let walls = surface.facets.len() - surface.caps;
-        super::reserve("distances from walls", BYTES_PER_FACET * walls as u64)?;
+        let bytes = (NearestTree::<3>::BYTES + size_of::<u32>() as u64) * walls as u64;
+        super::reserve("distances from walls", bytes)?;
         let patch = |facet: usize| surface.facet_patch.get(facet).copied().unwrap_or(0);
-        let is_named = |facet: &usize| {
+        let is_named = |facet: &u32| {
             let named = rule.patches.as_ref();
-            named.is_none_or(|named| named.contains(&patch(*facet)))
+            named.is_none_or(|named| named.contains(&patch(*facet as usize)))
         };
         let lattice = &surface.lattice;
         let at = |vertex: u32| {
             let at = surface.vertices[vertex as usize];
             let place = |a: usize| lattice.origin[a] + lattice.unit * f64::from(at[a]);
-            Vector::from(std::array::from_fn::<f64, 3, _>(place))
+            std::array::from_fn::<f64, 3, _>(place)
         };
         let corners = |facet: usize| surface.facets[facet].map(at);
-        let facets: Vec<Triangle> = (0..walls)
-            .filter(is_named)
-            .map(|facet| Triangle::from(corners(facet)))
-            .collect();
-        let points = facets.iter().map(|t| [t.a, t.b, t.c].map(<[f64; 3]>::from));
-        let tree = super::target::tree(points);
+        let named: Vec<u32> = (0..walls as u32).filter(is_named).collect();
+        let facets = NearestTree::new(named.iter().map(|&facet| corners(facet as usize)))?;
         let upper = frame.upper();
         let mut shifts = vec![[0.0; 3]];
         for axis in (0..3).filter(|&axis| params.periodic[axis]) {
@@ -172,7 +161,6 @@ impl NearWalls {
             levels: rule.levels,
             distance,
             facets,
-            tree,
             shifts,
         })
     }
@@ -180,13 +168,8 @@ impl NearWalls {
     /// The distance of a point from the walls, if it is at most `within`.
     fn distance(&self, at: [f64; 3], within: f64) -> Option<f64> {
         let one = |shift: &[f64; 3]| {
-            let at = Vector::from(std::array::from_fn::<f64, 3, _>(|a| at[a] + shift[a]));
-            let on = |facet: u32, _: f64| {
-                let found = self.facets[facet as usize].project_local_point(at, false);
-                Some(PointProjection::new(false, found.point))
-            };
-            let (_, (distance, _)) = self.tree.project_point(at, within, on)?;
-            Some(distance)
+            let at = std::array::from_fn(|a| at[a] + shift[a]);
+            Some(self.facets.nearest(at, within)?.distance)
         };
         self.shifts.iter().filter_map(one).min_by(f64::total_cmp)
     }

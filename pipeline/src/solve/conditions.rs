@@ -1,7 +1,6 @@
 //! Boundary conditions at the faces of the box and the patches of the surface, from the tables of a case.
 
 use crate::solve::case::{Case, FaceKind, FaceTable, PatchKind, PatchTable, WallModelName};
-use crate::solve::expression::ramp;
 use crate::solve::inflow::{BoundaryVelocity, Keys, Opening, velocity};
 use crate::solve::resolve::missing;
 use crate::solve::sponge::sponges;
@@ -9,6 +8,7 @@ use crate::solve::units::{Physics, Units};
 use crate::solve::value::{self, Value};
 use cutlink_common::{Error, config::suggestion};
 use cutlink_meshing::options::{Axes, Numbers};
+use cutlink_prescribed::expression::ramp;
 use cutlink_solver::{
     AtTime, FaceCondition, Motion, OfTime, PatchCondition, Place, Space, Sponge, Variation,
     WallScheme,

@@ -4,8 +4,6 @@
 use crate::solve::{
     case::{AxisName, FaceTable, PatchTable, TurbulenceTable},
     conditions::Scale,
-    expression::{Expression, ramp},
-    profile::{self, Table},
     resolve::missing,
     turbulence,
     value::{self, Value},
@@ -13,6 +11,10 @@ use crate::solve::{
 use cutlink_common::Error;
 use cutlink_flow::setting::positive;
 use cutlink_meshing::options::Axes;
+use cutlink_prescribed::{
+    expression::{Expression, ramp},
+    profile::{self, ProfileTable},
+};
 use cutlink_solver::{AtTime, OfTime, Place, Space, Values, Variation};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -106,7 +108,7 @@ pub(super) struct BoundaryVelocity<const D: usize> {
 #[derive(Debug, Clone, PartialEq)]
 enum Source<const D: usize> {
     Expressions([Expression; D]),
-    Table(Table),
+    Table(ProfileTable),
 }
 
 impl<const D: usize> Source<D> {
@@ -366,7 +368,7 @@ fn source<const D: usize>(
 ) -> Result<(Source<D>, Keys), Error> {
     let Opening { what, scale, .. } = opening;
     if let Some(columns) = &keys.table {
-        let table = Table::new::<D>(&format!("{what} table"), columns)?;
+        let table = ProfileTable::new::<D>(&format!("{what} table"), columns)?;
         return Ok((Source::Table(table), keys.clone()));
     }
     let velocity = match keys.profile.as_deref() {
@@ -384,7 +386,7 @@ fn source<const D: usize>(
         Some(path) if is_file(path) => {
             let what = format!("{what} profile");
             let columns = profile::read(&what, Path::new(path))?;
-            let table = Table::new::<D>(&what, &columns)?;
+            let table = ProfileTable::new::<D>(&what, &columns)?;
             let keys = Keys {
                 table: Some(columns),
                 ..Keys::default()

@@ -3,11 +3,11 @@
 use crate::solve::{
     case::{InitialTable, Preset},
     conditions::Scale,
-    expression::{Expression, ring::THINNEST},
     value::{self, Value},
 };
 use cutlink_common::Error;
 use cutlink_flow::setting::positive;
+use cutlink_prescribed::expression::{Expression, ring::THINNEST};
 use cutlink_voxelizer::Frame;
 use std::f64::consts::TAU;
 

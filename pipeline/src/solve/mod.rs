@@ -1,8 +1,8 @@
 //! Flows, in the user's units: from a case to forces, fields, checkpoints and a summary.
 //!
-//! - A case as written: [`case`], with values that may be expressions ([`value`], `expression`) and examples
+//! - A case as written: [`case`], with values that may be expressions ([`value`]; evaluated by [`cutlink_prescribed`]) and examples
 //!   (`example`).
-//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow` and `profile`,
+//! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow`,
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
 //! - A mesh that follows the flow: `adapt`. Bodies that move: `motion`.
@@ -23,7 +23,6 @@ mod earlier;
 mod energy;
 mod estimate;
 pub mod example;
-mod expression;
 pub mod flux;
 mod hints;
 mod inflow;
@@ -36,7 +35,6 @@ mod notes;
 mod numerics;
 mod outcome;
 pub mod outputs;
-mod profile;
 mod recirculation;
 pub(crate) mod reference;
 pub mod resolve;

@@ -1,10 +1,8 @@
 //! Values of a case that may be expressions.
 
-use crate::solve::{
-    expression::{Expression, Scope},
-    units::Physics,
-};
+use crate::solve::units::Physics;
 use cutlink_common::Error;
+use cutlink_prescribed::expression::{Expression, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 use std::{borrow::Cow, fmt};

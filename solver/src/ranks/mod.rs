@@ -50,7 +50,11 @@ use cutlink_device::{Backend, DeviceError, Item, Memory};
 use local::LocalRanks;
 use partition::Partition;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::{io, sync::Arc, thread};
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
 
 /// A rank of this process, with the threads that it runs on.
 struct Rank<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
@@ -193,33 +197,52 @@ fn each<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>, T: Send>(
     ranks: &mut [Rank<'a, D, L, S, B>],
     work: impl Fn(&mut Run<'a, D, L, S, B>) -> Result<T, SolverError> + Sync,
 ) -> Result<Vec<T>, SolverError> {
-    let work = &work;
-    let done: Vec<Result<T, SolverError>> = thread::scope(|scope| {
-        let start = |rank: &mut Rank<'a, D, L, S, B>| {
+    let values: Vec<Mutex<Option<T>>> = ranks.iter().map(|_| Mutex::new(None)).collect();
+    on_threads(ranks, &|which, run| {
+        let value = work(run)?;
+        *values[which].lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        Ok(())
+    })?;
+    let value =
+        |value: Mutex<Option<T>>| value.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(values.into_iter().filter_map(value).collect())
+}
+
+/// What a rank does, by its place among those of the process.
+type Work<'w, 'a, const D: usize, L, S, B> =
+    &'w (dyn Fn(usize, &mut Run<'a, D, L, S, B>) -> Result<(), SolverError> + Sync);
+
+/// The threads of [`each`], compiled once for all work.
+fn on_threads<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
+    ranks: &mut [Rank<'a, D, L, S, B>],
+    work: Work<'_, 'a, D, L, S, B>,
+) -> Result<(), SolverError> {
+    let done: Vec<Result<(), SolverError>> = thread::scope(|scope| {
+        let start = |which: usize, rank: &mut Rank<'a, D, L, S, B>| {
             let alarm = rank.run.alarm();
-            let done = rank.pool.install(|| work(&mut rank.run));
+            let done = rank.pool.install(|| work(which, &mut rank.run));
             if done.is_ok() {
                 alarm.into_iter().for_each(FailureGuard::turn_off);
             }
             done
         };
-        let threads: Vec<_> = (ranks.iter_mut())
-            .map(|rank| scope.spawn(move || start(rank)))
+        let threads: Vec<_> = (ranks.iter_mut().enumerate())
+            .map(|(which, rank)| scope.spawn(move || start(which, rank)))
             .collect();
         let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
         joined
             .map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
-    let (mut values, mut lost) = (Vec::new(), None);
+    let mut lost = Ok(());
     for done in done {
         match done {
-            Ok(value) => values.push(value),
-            Err(error @ SolverError::Rank { .. }) => lost = Some(error),
-            Err(error) => return Err(error),
+            Ok(()) => {}
+            Err(SolverError::Rank { .. }) => lost = done,
+            Err(_) => return done,
         }
     }
-    lost.map_or(Ok(values), Err)
+    lost
 }
 
 /// Refuses ranks that do not fit into memory.

@@ -73,8 +73,8 @@ fn circle() -> Mesh<2> {
 
 /// A sphere on three levels.
 fn sphere() -> Mesh<3> {
-    let surface = Shape3::Sphere { radius: 1.9 }.surface(1e-2);
-    let frame = Frame::new([-6.3, -6.1, -5.8], 1.0, [16, 12, 12]).expect("a box");
+    let surface = Shape3::Sphere { radius: 1.3 }.surface(1e-2);
+    let frame = Frame::new([-4.3, -4.1, -3.8], 1.0, [12, 8, 8]).expect("a box");
     let params = EmbedParams::new(3, 0.5, Fill::NonZero);
     bodies::mesh_of(&surface.expect("a sphere"), frame, &params)
 }

@@ -236,7 +236,7 @@ fn a_coarse_sphere_at_a_high_reynolds_number_runs_on_after_a_restart<K: AnyFlow>
     let surface = Shape3::Sphere { radius: 1.0 }
         .surface(1e-2)
         .expect("a sphere");
-    let frame = Frame::new([-12.0, -12.1, -11.9], 1.0, [32, 24, 24]).expect("a box");
+    let frame = Frame::new([-6.0, -8.1, -7.9], 1.0, [20, 16, 16]).expect("a box");
     let mesh = bodies::mesh_of(&surface, frame, &EmbedParams::new(3, 0.5, Fill::NonZero));
     let mut params = Params {
         lattice: LatticeKind::D3Q27,

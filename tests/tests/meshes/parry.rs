@@ -1,9 +1,10 @@
-//! The bunny against `parry3d`: another library's inside test, projection and ray cast, in
-//! floating point.
+//! The bunny against `parry3d`: another library's inside test, projection and ray cast, in floating point; and the nearest
+//! points of [`NearestTree`].
 
 use cutlink_amr::{CellRef, NeighborCell, dims};
 use cutlink_mesher::{
     Surface,
+    nearest::NearestTree,
     snap::{Snapped, snap},
 };
 use cutlink_tests::{
@@ -221,4 +222,33 @@ fn every_link_that_is_not_cut_by_ray_cast() {
     assert!(free > 100_000, "{free} links");
     // A graze of a ridge, exact to the last bit, may be told either way in floating point.
     assert!(hits <= 3, "{hits} of {free} links meet the surface");
+}
+
+#[test]
+#[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
+fn nearest_points_of_the_tree_are_at_parrys_distances() {
+    let file = scans::read("bunny_unit.stl");
+    let oracle = trimesh(&file);
+    let corners = (0..file.facets.len()).map(|facet| file.corners(facet));
+    let tree = NearestTree::new(corners).expect("memory");
+    let [low, high] = file.bounds().expect("the bunny has facets");
+    let apart = |shift: f64| {
+        let each = (0..20_000u64).into_par_iter().map(|i| {
+            // In a box of thrice the edge, so that points are near and far.
+            let share = |a: usize| 3.0 * random(3 * i + a as u64) as f64 / u64::MAX as f64 - 1.0;
+            let at: [f64; 3] = std::array::from_fn(|a| low[a] + share(a) * (high[a] - low[a]));
+            let near = tree.nearest(at, f64::INFINITY).expect("a facet");
+            let at = Vector::from(at);
+            let theirs = oracle.project_local_point(at, false).point;
+            let on = Vector::from(near.point) - at;
+            [
+                (near.distance + shift - (theirs - at).length()).abs(),
+                (on.length() - near.distance).abs(),
+            ]
+        });
+        worst(each.collect::<Vec<_>>().into_iter().flatten())
+    };
+    let found = apart(0.0);
+    assert!(found < 1e-12, "{found}");
+    assert!(apart(1e-9) > 1e-10, "a wrong distance is seen");
 }

@@ -3,6 +3,14 @@
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;
 
+// The unit tests of these files, without a second library.
+#[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
+#[path = "../../src/plane.rs"]
+mod plane;
+#[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
+#[path = "../../src/shape.rs"]
+mod shape;
+
 mod adaptation;
 mod advection;
 mod curvature;

@@ -7,7 +7,6 @@ use super::case::{
 use super::kinds::{SolverKind, SolverTable};
 use super::walls::{Reference, Surroundings};
 use crate::solve::{
-    expression::{Expression, Scope},
     reference::{axes, groups},
     value,
 };
@@ -23,6 +22,7 @@ use cutlink_mesher::{
     intersect::Meet,
 };
 use cutlink_meshing::{mesh::build::bare_periodic, options::Root};
+use cutlink_prescribed::expression::{Expression, Scope};
 use cutlink_solver::Precision;
 use cutlink_voxelizer::Mesh;
 use std::path::PathBuf;

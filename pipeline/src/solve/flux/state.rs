@@ -5,11 +5,11 @@ use super::{
     outline::check_elements,
     resolve::{FluxInitial, FluxSetting, bytes_of_element},
 };
-use crate::solve::expression::Expression;
 use cutlink_amr::linear::Leaves;
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_fr::{EulerFlow, Primitive, TimeStep, kernels::Kernels};
+use cutlink_prescribed::expression::Expression;
 use std::{
     io::Read,
     sync::{Mutex, PoisonError},

@@ -11,7 +11,6 @@ pub(crate) use table::Motions;
 
 use crate::solve::{
     case::{MotionKind, MotionRefinement, MotionTable},
-    expression::Expression,
     reference::matches,
     resolve::Resolved,
     units::{Physics, Units},
@@ -24,6 +23,7 @@ use cutlink_mesher::{
     rigid::{Inertia, Pose, Quaternion},
     snap::{Snapped, snap},
 };
+use cutlink_prescribed::expression::Expression;
 use cutlink_solver::{BodyMotion, BodyPath, BodyState, FreeMotion, RigidBodies};
 use cutlink_voxelizer::{EmbedParams, Frame, MovingPatches, MovingSurface};
 use std::{collections::BTreeMap, sync::Arc};

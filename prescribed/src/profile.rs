@@ -9,7 +9,7 @@ const COLUMNS: &str = "columns: any of x, y, z (m) and any of u, v, w (m/s)";
 
 /// Velocities at the points of a grid, interpolated linearly; outside the grid, the value at its nearest point.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Table {
+pub struct ProfileTable {
     /// Axes of the grid, with their coordinates in ascending order.
     axes: Vec<(usize, Vec<f64>)>,
     /// By component, in the order of the axes, the first one fastest; a missing component is 0.
@@ -20,7 +20,7 @@ pub(crate) struct Table {
 ///
 /// # Errors
 /// A file that cannot be read; lines that are not numbers.
-pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>, Error> {
+pub fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>, Error> {
     let name = path.display();
     let text = cutlink_common::config::table(path).map_err(|error| {
         let error = error.within(what);
@@ -53,12 +53,12 @@ pub(crate) fn read(what: &str, path: &Path) -> Result<BTreeMap<String, Vec<f64>>
     Ok(names.into_iter().zip(columns).collect())
 }
 
-impl Table {
+impl ProfileTable {
     /// A table from columns by name.
     ///
     /// # Errors
     /// Unknown names, axes that the mesh lacks, points that do not form a full grid.
-    pub(crate) fn new<const D: usize>(
+    pub fn new<const D: usize>(
         what: &str,
         columns: &BTreeMap<String, Vec<f64>>,
     ) -> Result<Self, Error> {
@@ -121,8 +121,15 @@ impl Table {
         Ok(Self { axes, values })
     }
 
-    /// The velocity at a point, m.
-    pub(crate) fn at<const D: usize>(&self, x: [f64; D]) -> [f64; D] {
+    /// The velocity at a point, m; outside the grid that of its nearest point.
+    pub fn at<const D: usize>(&self, x: [f64; D]) -> [f64; D] {
+        let mut place = [0.0; 3];
+        place[..D].copy_from_slice(&x);
+        let u = self.interpolated(place);
+        std::array::from_fn(|a| u[a])
+    }
+
+    fn interpolated(&self, x: [f64; 3]) -> [f64; 3] {
         // For each axis the lower grid index and the weight of the upper one.
         let weights = self.axes.iter().map(|(axis, places)| {
             let x = x[*axis];
@@ -137,7 +144,7 @@ impl Table {
             }
         });
         let weights: Vec<(usize, f64)> = weights.collect();
-        let mut sum = [0.0; D];
+        let mut sum = [0.0; 3];
         for corner in 0..1usize << weights.len() {
             let (mut share, mut at, mut stride) = (1.0, 0, 1);
             for (n, ((lower, upper_share), (_, places))) in
@@ -159,7 +166,7 @@ impl Table {
 }
 
 /// `1 - (distance from the middle / half width)^2` along each given axis: its index and bounds.
-pub(crate) fn channel(walls: &[(usize, [f64; 2])]) -> String {
+pub fn channel(walls: &[(usize, [f64; 2])]) -> String {
     let factors = walls.iter().map(|(axis, [low, high])| {
         let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
         format!("(1-(({}-({middle:?}))/{half:?})^2)", AXES[*axis])
@@ -168,7 +175,7 @@ pub(crate) fn channel(walls: &[(usize, [f64; 2])]) -> String {
 }
 
 /// The same over a round opening with the given center and unit normal; 0 beyond the radius.
-pub(crate) fn round<const D: usize>(center: [f64; D], radius: f64, normal: [f64; D]) -> String {
+pub fn round<const D: usize>(center: [f64; D], radius: f64, normal: [f64; D]) -> String {
     let from = |a: usize| format!("({}-({:?}))", AXES[a], center[a]);
     let square: Vec<String> = (0..D).map(|a| format!("{}^2", from(a))).collect();
     let along: Vec<String> = (0..D)
@@ -180,7 +187,7 @@ pub(crate) fn round<const D: usize>(center: [f64; D], radius: f64, normal: [f64;
 }
 
 /// (height / `reference`)^exponent, with the height above `low` along an axis.
-pub(crate) fn power_law(axis: usize, low: f64, reference: f64, exponent: f64) -> String {
+pub fn power_law(axis: usize, low: f64, reference: f64, exponent: f64) -> String {
     format!(
         "(max(0,{}-({low:?}))/{reference:?})^({exponent:?})",
         AXES[axis]
@@ -191,11 +198,11 @@ pub(crate) fn power_law(axis: usize, low: f64, reference: f64, exponent: f64) ->
 mod tests {
     use super::*;
 
-    fn table(columns: &[(&str, &[f64])]) -> Result<Table, Error> {
+    fn table(columns: &[(&str, &[f64])]) -> Result<ProfileTable, Error> {
         let columns = columns
             .iter()
             .map(|(name, values)| ((*name).to_owned(), values.to_vec()));
-        Table::new::<3>("it", &columns.collect())
+        ProfileTable::new::<3>("it", &columns.collect())
     }
 
     #[test]

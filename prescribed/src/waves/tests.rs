@@ -1,6 +1,6 @@
-//! The field of the modes: its divergence, intensity, isotropy, length and net flux; what of it a case refuses.
+//! The field of the modes: its divergence, intensity, isotropy, length and net flux; seeds.
 
-use super::waves::{Bands, Request, Waves, turn};
+use super::{TurbulenceRequest, TurbulenceWaves, WaveBands, turn};
 use crate::worst::worst;
 
 const LENGTH: f64 = 0.2;
@@ -9,12 +9,12 @@ const RMS: f64 = 0.05 * SPEED;
 /// Sixteen lengths.
 const WIDTH: f64 = 16.0 * LENGTH;
 
-fn request(seed: u64, axis: usize) -> Request {
+fn request(seed: u64, axis: usize) -> TurbulenceRequest {
     let mut face = [[0.3, 0.3 + WIDTH]; 3];
     face[axis] = [-1.0; 2];
     let mut stream = [0.0; 3];
     stream[axis] = SPEED;
-    Request {
+    TurbulenceRequest {
         rms: RMS,
         length: LENGTH,
         // Cells of an eighth of the length.
@@ -27,9 +27,9 @@ fn request(seed: u64, axis: usize) -> Request {
     }
 }
 
-fn waves(request: &Request) -> Waves {
-    let bands = Bands::new(request.length, request.shortest).expect("a spectrum");
-    Waves::new(request, &bands)
+fn waves(request: &TurbulenceRequest) -> TurbulenceWaves {
+    let bands = WaveBands::new(request.length, request.shortest).expect("a spectrum");
+    TurbulenceWaves::new(request, &bands)
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn the_field_has_no_divergence() {
 }
 
 /// Velocities over the face (by place) at many times.
-fn sampled(request: &Request, waves: &Waves) -> Vec<Vec<[f64; 3]>> {
+fn sampled(request: &TurbulenceRequest, waves: &TurbulenceWaves) -> Vec<Vec<[f64; 3]>> {
     let of_time = |n: usize| {
         let field = waves.at(0.37 * n as f64 * LENGTH / SPEED);
         let places = (0..64).map(|place| {
@@ -168,11 +168,11 @@ fn intensity_isotropy_and_length_are_those_asked_for() {
 #[test]
 fn long_cells_keep_intensity_and_length() {
     // The shortest wave is as long as the integral length.
-    let request = Request {
+    let request = TurbulenceRequest {
         shortest: LENGTH,
         ..request(5, 0)
     };
-    let bands = Bands::new(LENGTH, LENGTH).expect("a spectrum");
+    let bands = WaveBands::new(LENGTH, LENGTH).expect("a spectrum");
     assert!((0.5..0.9).contains(&bands.share), "{}", bands.share);
     let samples = sampled(&request, &waves(&request));
     for of in rms(&samples) {
@@ -180,8 +180,8 @@ fn long_cells_keep_intensity_and_length() {
     }
     let length = longitudinal(&samples, 0);
     assert!((length / LENGTH - 1.0).abs() < 0.15, "{length}");
-    assert!(Bands::new(0.2 * LENGTH, LENGTH).is_none(), "too coarse");
-    let fine = Bands::new(LENGTH, 1e-3 * LENGTH).expect("a spectrum");
+    assert!(WaveBands::new(0.2 * LENGTH, LENGTH).is_none(), "too coarse");
+    let fine = WaveBands::new(LENGTH, 1e-3 * LENGTH).expect("a spectrum");
     assert!((0.95..1.0).contains(&fine.share), "{}", fine.share);
 }
 

@@ -119,7 +119,7 @@ impl Expression {
     ///
     /// # Errors
     /// A value or a derivative that is not finite, or a function that has no derivative here: which, and when.
-    pub(crate) fn with_slope(&self, t: f64) -> Result<Dual, String> {
+    pub fn with_slope(&self, t: f64) -> Result<Dual, String> {
         let variables = [0.0, 0.0, 0.0, t];
         let Some(dual) = self.root.dual(&variables) else {
             return Err(format!(

@@ -6,7 +6,7 @@
 //! operations.
 
 mod parse;
-pub(super) mod ring;
+pub mod ring;
 mod slope;
 #[cfg(test)]
 mod tests;
@@ -75,7 +75,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// Rises from 0 at t = 0 to 1 at t = T, with zero first and second derivatives at both; a step if T is 0.
-pub(crate) fn ramp(t: f64, length: f64) -> f64 {
+pub fn ramp(t: f64, length: f64) -> f64 {
     if t >= length {
         return 1.0;
     }
@@ -198,13 +198,13 @@ impl Node {
 
 /// The names available to an expression.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Scope {
+pub struct Scope {
     /// Number of coordinates, from x on: 0, 2 or 3.
-    pub(crate) coordinates: usize,
+    pub coordinates: usize,
     /// Whether time is available.
-    pub(crate) time: bool,
+    pub time: bool,
     /// Constants.
-    pub(crate) constants: Vec<(&'static str, f64)>,
+    pub constants: Vec<(&'static str, f64)>,
 }
 
 impl Scope {
@@ -219,7 +219,7 @@ impl Scope {
 
 /// An expression. Two are equal if their texts and constants are equal.
 #[derive(Debug, Clone)]
-pub(crate) struct Expression {
+pub struct Expression {
     text: String,
     root: Node,
 }
@@ -243,7 +243,7 @@ impl Expression {
     ///
     /// # Errors
     /// An invalid text: its column, and for an unknown name the nearest known one.
-    pub(crate) fn parse(what: &str, text: &str, scope: &Scope) -> Result<Self, Error> {
+    pub fn parse(what: &str, text: &str, scope: &Scope) -> Result<Self, Error> {
         let root = parse::parse(text, scope).map_err(|mistake| {
             let Mistake {
                 column,
@@ -260,7 +260,7 @@ impl Expression {
     }
 
     /// A constant expression.
-    pub(crate) fn number(value: f64) -> Self {
+    pub fn number(value: f64) -> Self {
         Self {
             text: format!("{value:?}"),
             root: Node::Number(value),
@@ -268,27 +268,27 @@ impl Expression {
     }
 
     /// The text it was parsed from.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Its value if it depends on neither space nor time.
-    pub(crate) fn constant(&self) -> Option<f64> {
+    pub fn constant(&self) -> Option<f64> {
         (!self.root.has(|_| true)).then(|| self.root.at(&[0.0; 4]))
     }
 
     /// Whether it depends on the position.
-    pub(crate) fn depends_on_space(&self) -> bool {
+    pub fn depends_on_space(&self) -> bool {
         self.root.has(|which| which != TIME)
     }
 
     /// Whether it depends on the time.
-    pub(crate) fn depends_on_time(&self) -> bool {
+    pub fn depends_on_time(&self) -> bool {
         self.root.has(|which| which == TIME)
     }
 
     /// Its factors in space and in time, if it is written as such a product.
-    pub(crate) fn factors(&self) -> Option<[Self; 2]> {
+    pub fn factors(&self) -> Option<[Self; 2]> {
         let roots = self.root.factors()?;
         Some(roots.map(|root| Self {
             text: self.text.clone(),
@@ -300,7 +300,7 @@ impl Expression {
     ///
     /// # Errors
     /// A value that is not finite: the value and its point.
-    pub(crate) fn at(&self, x: &[f64], t: f64) -> Result<f64, String> {
+    pub fn at(&self, x: &[f64], t: f64) -> Result<f64, String> {
         let mut variables = [0.0; 4];
         variables[..x.len()].copy_from_slice(x);
         variables[TIME] = t;

@@ -14,8 +14,11 @@
 //! - **Bits**: offsets, phases and signs come from the seed by integer arithmetic (Steele, Lea & Flood 2014, SplitMix64).
 //!   [`turn`] uses additions and multiplications only, and sums have a fixed order.
 
+#[cfg(test)]
+mod tests;
+
 /// Modes, a multiple of [`LANES`].
-pub(super) const MODES: usize = 152;
+pub const MODES: usize = 152;
 /// Modes that are evaluated together.
 const LANES: usize = 4;
 /// The lowest wave number as a share of the spectrum's, below which it has 0.15 % of its energy.
@@ -25,38 +28,39 @@ const WHOLE: f64 = 1.032_515_913_921_471_2;
 
 /// The requested turbulence. Lengths in m.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Request {
+pub struct TurbulenceRequest {
     /// Root mean square of one component, m/s.
-    pub(super) rms: f64,
+    pub rms: f64,
     /// Longitudinal integral length.
-    pub(super) length: f64,
+    pub length: f64,
     /// Shortest wave.
-    pub(super) shortest: f64,
+    pub shortest: f64,
     /// The axis that the face is normal to.
-    pub(super) axis: usize,
+    pub axis: usize,
     /// Corners of the face; along its axis both are the same.
-    pub(super) face: [[f64; 2]; 3],
+    pub face: [[f64; 2]; 3],
     /// Axes along which the waves fit into the face.
-    pub(super) periodic: [bool; 3],
+    pub periodic: [bool; 3],
     /// The velocity that carries the turbulence, m/s.
-    pub(super) stream: [f64; 3],
-    pub(super) seed: u64,
+    pub stream: [f64; 3],
+    /// The seed of directions, phases and signs.
+    pub seed: u64,
 }
 
 /// Log-spaced bands of wave numbers.
 #[derive(Debug)]
-pub(super) struct Bands {
+pub struct WaveBands {
     /// Wave number of each mode, rad/m, and its share of the energy.
-    pub(super) modes: Vec<[f64; 2]>,
+    pub modes: Vec<[f64; 2]>,
     /// Longest wave, m.
-    pub(super) longest: f64,
+    pub longest: f64,
     /// Share of the whole spectrum that the bands hold.
-    pub(super) share: f64,
+    pub share: f64,
 }
 
-impl Bands {
+impl WaveBands {
     /// The bands whose integral length is requested; `None` if no spectrum has it because the shortest wave is too long.
-    pub(super) fn new(length: f64, shortest: f64) -> Option<Self> {
+    pub fn new(length: f64, shortest: f64) -> Option<Self> {
         let last = std::f64::consts::TAU / shortest;
         let (mut low, mut high) = (1e-2 / length, 0.5 * last / LONGEST);
         if Self::with(high, last).length() > length {
@@ -122,14 +126,15 @@ struct Four {
 
 /// The modes.
 #[derive(Debug)]
-pub(super) struct Waves {
+pub struct TurbulenceWaves {
     modes: Vec<Four>,
     middle: [f64; 3],
     axis: usize,
 }
 
-impl Waves {
-    pub(super) fn new(request: &Request, bands: &Bands) -> Self {
+impl TurbulenceWaves {
+    /// The modes of a request; the same bits for the same seed.
+    pub fn new(request: &TurbulenceRequest, bands: &WaveBands) -> Self {
         let mut modes = vec![Four::default(); MODES / LANES];
         for (n, &[k, share]) in bands.modes.iter().enumerate() {
             let mode = Mode::new(request, n as u64, k, request.rms * (3.0 * share).sqrt());
@@ -151,7 +156,7 @@ impl Waves {
     }
 
     /// The field at a time, s.
-    pub(super) fn at(&self, time: f64) -> Field {
+    pub fn at(&self, time: f64) -> WaveField {
         let (mut phases, mut net) = (Vec::with_capacity(self.modes.len()), 0.0);
         for four in &self.modes {
             let phase: [f64; LANES] =
@@ -163,11 +168,11 @@ impl Waves {
             }
             phases.push(phase);
         }
-        Field { phases, net }
+        WaveField { phases, net }
     }
 
     /// The velocity at a place, m and m/s; less the mean over the face along its normal.
-    pub(super) fn velocity(&self, field: &Field, x: [f64; 3]) -> [f64; 3] {
+    pub fn velocity(&self, field: &WaveField, x: [f64; 3]) -> [f64; 3] {
         let x: [f64; 3] = std::array::from_fn(|a| x[a] - self.middle[a]);
         let mut sum = [[0.0; LANES]; 3];
         for (four, phase) in self.modes.iter().zip(&field.phases) {
@@ -187,7 +192,7 @@ impl Waves {
 
 /// The phases at one time.
 #[derive(Debug)]
-pub(super) struct Field {
+pub struct WaveField {
     phases: Vec<[f64; LANES]>,
     /// What all of them drive through the face, a mean velocity along its normal.
     net: f64,
@@ -203,7 +208,7 @@ struct Mode {
 
 impl Mode {
     /// Mode `n` of wave number `k`, rad/m, and amplitude `size`.
-    fn new(request: &Request, n: u64, k: f64, size: f64) -> Self {
+    fn new(request: &TurbulenceRequest, n: u64, k: f64, size: f64) -> Self {
         // The fractional parts of the golden ratio and of √2, 64 bits each.
         const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
         const ROOT: u64 = 0x6A09_E667_F3BC_C908;
@@ -256,7 +261,7 @@ impl Mode {
 }
 
 /// The wave vector, turns/m, whose waves fit into a face along its periodic axes.
-fn fit(wave: [f64; 3], request: &Request) -> [f64; 3] {
+fn fit(wave: [f64; 3], request: &TurbulenceRequest) -> [f64; 3] {
     let mut fitted = wave;
     let along: Vec<usize> = (0..3)
         .filter(|&a| a != request.axis && request.periodic[a])
@@ -309,7 +314,7 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 /// Cosine and sine of an angle in turns, below 2^50: error below 1e-15 plus that of the argument. Without branches, so
 /// that several are computed at once; by Taylor's series at half the angle, at most π/2.
 #[inline(always)]
-pub(super) fn turn(turns: f64) -> [f64; 2] {
+pub fn turn(turns: f64) -> [f64; 2] {
     // Adding it rounds to integers.
     const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
     let h = std::f64::consts::PI * (turns - ((turns + ROUND) - ROUND));

@@ -19,7 +19,7 @@ pub(super) fn radial(x: f64, r: f64, radius: f64, core: f64) -> f64 {
 }
 
 /// The thinnest core of a ring of radius 1: below that sums get long.
-pub(in crate::solve) const THINNEST: f64 = 1e-3;
+pub const THINNEST: f64 = 1e-3;
 
 /// R / 4π ∮ part(cos φ) g(d / a) / d³ dφ; no number for cores below [`THINNEST`]. Both halves of the circle give the same.
 fn sum(x: f64, r: f64, radius: f64, core: f64, part: impl Fn(f64) -> f64) -> f64 {

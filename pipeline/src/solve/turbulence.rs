@@ -2,22 +2,20 @@
 //! face. It keeps no state: its velocity is a function of place, time and seed, so that restarts, adaptation and the
 //! backend change nothing.
 
-#[cfg(test)]
-mod tests;
-mod waves;
-
 use crate::solve::{
     case::TurbulenceTable,
     conditions::{FACES, Scale},
-    expression::ramp,
     inflow::{BoundaryVelocity, Opening, norm},
 };
 use cutlink_common::Error;
 use cutlink_flow::setting::positive;
+use cutlink_prescribed::{
+    expression::ramp,
+    waves::{TurbulenceRequest, TurbulenceWaves, WaveBands},
+};
 use cutlink_solver::{AtTime, Place, Space, Values, Variation};
 use cutlink_voxelizer::Mesh;
 use std::sync::Arc;
-use waves::{Bands, Request, Waves};
 
 /// Cells of the inlet in the shortest wave.
 const CELLS: f64 = 4.0;
@@ -65,7 +63,7 @@ pub(super) fn add<const D: usize>(
     let integral = positive(&format!("{what} length"), table.length)?;
     let bands = Some(integral)
         .filter(|&integral| integral >= shortest)
-        .and_then(|integral| Bands::new(integral, shortest));
+        .and_then(|integral| WaveBands::new(integral, shortest));
     let bands = bands.ok_or_else(|| {
         Error::input(format!(
             "{what} length is {integral} m, below the shortest wave of {shortest} m"
@@ -81,7 +79,7 @@ pub(super) fn add<const D: usize>(
         &mean.own,
     );
     let notes = notes(&what, &request, &bands);
-    let waves = Arc::new(Waves::new(&request, &bands));
+    let waves = Arc::new(TurbulenceWaves::new(&request, &bands));
     let table = TurbulenceTable {
         spectrum: Some(table.spectrum.unwrap_or_default()),
         shortest: Some(shortest),
@@ -113,7 +111,7 @@ fn request<const D: usize>(
     [rms, length, shortest]: [f64; 3],
     seed: u32,
     stream: &[f64; D],
-) -> Request {
+) -> TurbulenceRequest {
     let frame = opening.scale.frame;
     let to_lattice = opening.scale.units.velocity();
     let (mut face, mut carried) = ([[0.0; 2]; 3], [0.0; 3]);
@@ -124,7 +122,7 @@ fn request<const D: usize>(
         carried[a] = stream[a] * to_lattice;
     }
     face[axis] = [face[axis][side]; 2];
-    Request {
+    TurbulenceRequest {
         rms,
         length,
         shortest,
@@ -141,7 +139,7 @@ fn moving<const D: usize>(
     scale: &Scale<'_, D>,
     own: [f64; D],
     base: Option<Variation<D>>,
-    waves: Arc<Waves>,
+    waves: Arc<TurbulenceWaves>,
     length: f64,
 ) -> Space<D> {
     let (to_place, second, to_lattice) =
@@ -188,7 +186,7 @@ fn mean_at<const D: usize>(own: [f64; D], base: &Arc<Option<Variation<D>>>, t: f
     })
 }
 
-fn notes(what: &str, request: &Request, bands: &Bands) -> Vec<String> {
+fn notes(what: &str, request: &TurbulenceRequest, bands: &WaveBands) -> Vec<String> {
     let mut notes = vec![format!(
         "{what}: waves from {:.4} to {:.4} m, which hold {:.0} % of the energy of a complete spectrum, carry the whole \
          intensity; they are evaluated at each cell of the face in each root step",
