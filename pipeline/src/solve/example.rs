@@ -3,7 +3,7 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 20] = [
+pub const EXAMPLES: [(&str, &str); 21] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
@@ -19,6 +19,10 @@ pub const EXAMPLES: [(&str, &str); 20] = [
     ),
     ("sphere-10000", include_str!("examples/sphere-10000.toml")),
     ("bunny", include_str!("examples/bunny.toml")),
+    (
+        "bunny-vortices",
+        include_str!("examples/bunny-vortices.toml"),
+    ),
     ("taylor-green", include_str!("examples/taylor-green.toml")),
     ("dam", include_str!("examples/dam.toml")),
     ("bubble", include_str!("examples/bubble.toml")),

@@ -140,41 +140,28 @@ impl Camera {
 
     /// The part of a triangle that is in front of the eye, on the screen: none, one or two triangles.
     pub(super) fn projected(&self, corners: [Seen; 3]) -> impl Iterator<Item = [Corner; 3]> {
-        let is_in_front = |c: &Seen| !self.has_centre || -c.at[2] >= self.nearest;
-        let in_front = corners.map(|c| is_in_front(&c));
-        // The corner that is alone on its side comes first; the order around the triangle stays.
-        let alone = |side: bool| (0..3).find(|&i| in_front[i] == side).unwrap_or(0);
-        let from = |first: usize| std::array::from_fn(|i| corners[(first + i) % 3]);
-        let parts = match in_front.into_iter().filter(|&is| is).count() {
-            0 => [None, None],
-            1 => {
-                let [p, q, r]: [Seen; 3] = from(alone(true));
-                [Some([p, self.cut(p, q), self.cut(p, r)]), None]
-            }
-            2 => {
-                let [p, q, r]: [Seen; 3] = from(alone(false));
-                let (beside_q, beside_r) = (self.cut(q, p), self.cut(r, p));
-                [Some([q, r, beside_r]), Some([q, beside_r, beside_q])]
-            }
-            _ => [Some(corners), None],
+        let before = |c: Seen| match self.has_centre {
+            true => -c.at[2] - self.nearest,
+            false => 0.0,
         };
-        parts
-            .into_iter()
-            .flatten()
-            .map(|part| part.map(|c| self.corner(c)))
+        let parts = part(corners.map(|c| (c, before(c))));
+        parts.map(|part| part.map(|c| self.corner(c)))
     }
 
-    /// The point of an edge at the nearest distance that is seen.
-    fn cut(&self, front: Seen, back: Seen) -> Seen {
-        let share = (-self.nearest - front.at[2]) / (back.at[2] - front.at[2]);
-        let mixed = |from: f64, to: f64| from + share * (to - from);
-        let between = |from: [f64; 3], to: [f64; 3]| std::array::from_fn(|a| mixed(from[a], to[a]));
-        let [x, y, _] = between(front.at, back.at);
-        Seen {
-            at: [x, y, -self.nearest],
-            normal: between(front.normal, back.normal),
-            value: mixed(f64::from(front.value), f64::from(back.value)) as f32,
+    /// A camera that looks at the origin in the same direction, in a parallel projection of some height.
+    pub(super) fn of_directions(&self, pixels: [usize; 2], height: f64) -> Self {
+        Self {
+            from: self.axes[2].map(|x| x * height),
+            scale: pixels[1] as f64 / height,
+            has_centre: false,
+            middle: pixels.map(|n| n as f64 / 2.0),
+            ..self.clone()
         }
+    }
+
+    /// A point on the screen, in pixels from the upper left corner.
+    pub(super) fn on_screen(&self, place: [f64; 3]) -> [f32; 2] {
+        self.corner(self.see(place, [0.0; 3], 0.0)).at
     }
 
     /// A corner on the screen; nearness is linear there.
@@ -196,6 +183,41 @@ impl Camera {
     /// A direction in the axes of the camera.
     pub(super) fn turned(&self, v: [f64; 3]) -> [f64; 3] {
         self.axes.map(|axis| dot(axis, v))
+    }
+}
+
+/// The part of a triangle where a number, given at its corners and linear between them, is at least zero: none, one or two
+/// triangles of the same orientation.
+pub(super) fn part(corners: [(Seen, f64); 3]) -> impl Iterator<Item = [Seen; 3]> {
+    let is_in = corners.map(|(_, number)| number >= 0.0);
+    // The corner that is alone on its side comes first; the order around the triangle stays.
+    let alone = |side: bool| (0..3).find(|&i| is_in[i] == side).unwrap_or(0);
+    let from = |first: usize| std::array::from_fn(|i| corners[(first + i) % 3]);
+    let parts = match is_in.into_iter().filter(|&is| is).count() {
+        0 => [None, None],
+        1 => {
+            let [p, q, r]: [(Seen, f64); 3] = from(alone(true));
+            [Some([p.0, at_zero(p, q), at_zero(p, r)]), None]
+        }
+        2 => {
+            let [p, q, r]: [(Seen, f64); 3] = from(alone(false));
+            let (beside_q, beside_r) = (at_zero(q, p), at_zero(r, p));
+            [Some([q.0, r.0, beside_r]), Some([q.0, beside_r, beside_q])]
+        }
+        _ => [Some(corners.map(|corner| corner.0)), None],
+    };
+    parts.into_iter().flatten()
+}
+
+/// The point of an edge where the number is zero.
+fn at_zero((one, from): (Seen, f64), (other, to): (Seen, f64)) -> Seen {
+    let share = from / (from - to);
+    let mixed = |from: f64, to: f64| from + share * (to - from);
+    let between = |from: [f64; 3], to: [f64; 3]| std::array::from_fn(|a| mixed(from[a], to[a]));
+    Seen {
+        at: between(one.at, other.at),
+        normal: between(one.normal, other.normal),
+        value: mixed(f64::from(one.value), f64::from(other.value)) as f32,
     }
 }
 

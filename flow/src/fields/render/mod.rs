@@ -11,6 +11,7 @@ mod isosurface;
 mod raster;
 mod skin;
 mod spec;
+mod triad;
 
 pub use camera::CameraSpec;
 pub use spec::{IsosurfaceSpec, SurfaceColour};
@@ -21,8 +22,9 @@ use super::frame::{covering, legend, map_of};
 use super::spec::Quantity;
 use super::surface::Body;
 use super::values::{Scene, title_of};
-use camera::Camera;
+use camera::{Camera, part};
 use cutlink_amr::{CellRef, dims};
+use cutlink_mesher::nearest::NearestTree;
 use cutlink_pictures::{
     canvas::{Canvas, INK, Rect, Rgb},
     margin_of,
@@ -95,9 +97,21 @@ pub(super) fn draw<const D: usize>(
         let (name, unit) = title_of_volume(scene, surface.field);
         let unit = printed(unit);
         note = Some(format!("{name} = {} {unit}", number(surface.value, 4)));
-        legends.push(draw_isosurface(&mut raster, scene, surface, &camera));
+        let body = match (&skin, surface.wall) {
+            (Some(skin), Some(wall)) if wall > 0.0 => {
+                Some((skin.tree().map_err(|error| error.to_string())?, wall))
+            }
+            _ => None,
+        };
+        legends.push(draw_isosurface(
+            &mut raster,
+            scene,
+            surface,
+            body.as_ref(),
+            &camera,
+        ));
     }
-    Ok(composed(scene, spec, &raster, &legends, note))
+    Ok(composed(scene, spec, &camera, &raster, &legends, note))
 }
 
 /// Draws the body; returns its legend, if it has one.
@@ -149,11 +163,12 @@ fn of_level(level: usize) -> Rgb {
     LEVELS[level % LEVELS.len()]
 }
 
-/// Draws the isosurface; returns its legend.
+/// Draws the isosurface, beyond a distance from the body where one is given; returns its legend.
 fn draw_isosurface<const D: usize>(
     raster: &mut Raster,
     scene: Scene<'_, D>,
     spec: &IsosurfaceSpec,
+    body: Option<&(NearestTree<3>, f64)>,
     camera: &Camera,
 ) -> Legend {
     let of = |quantity: Quantity, at: CellRef| scene.in_volume(quantity, at) as f32;
@@ -173,11 +188,18 @@ fn draw_isosurface<const D: usize>(
         let place = std::array::from_fn(|a| origin[a.min(D - 1)] + dx * vertex.at[a]);
         let [from, to] = vertex.between.map(|cell| of(quantity, cell));
         let value = from + vertex.share as f32 * (to - from);
-        camera.see(place, vertex.slope, value)
+        // Beyond twice the distance nothing depends on it.
+        let off = body.map_or(0.0, |(tree, wall)| {
+            let near = tree.nearest(place, 2.0 * wall);
+            near.map_or(*wall, |near| near.distance - wall)
+        });
+        (camera.see(place, vertex.slope, value), off)
     };
     values.surface(spec.value as f32, |batch| {
-        let seen =
-            |t: &[Vertex; 3]| camera.projected([corner(&t[0]), corner(&t[1]), corner(&t[2])]);
+        let seen = |t: &[Vertex; 3]| {
+            let beyond = part([corner(&t[0]), corner(&t[1]), corner(&t[2])]);
+            beyond.flat_map(|triangle| camera.projected(triangle))
+        };
         let triangles: Vec<_> = batch.iter().flat_map(seen).collect();
         raster.draw(&triangles, |value| colour(value, range, &colours));
     });
@@ -225,6 +247,7 @@ fn title_of_volume<'a, const D: usize>(
 fn composed<const D: usize>(
     scene: Scene<'_, D>,
     spec: &RenderSpec,
+    camera: &Camera,
     raster: &Raster,
     legends: &[Legend],
     note: Option<String>,
@@ -241,6 +264,10 @@ fn composed<const D: usize>(
     let mut canvas = Canvas::new([width, below + footer]);
     for (i, pixel) in raster.pixels().into_iter().enumerate() {
         canvas.set([i % width, top + i / width], pixel);
+    }
+    if width >= triad::LEAST_WIDTH {
+        let edge = (height / 5).min(width / 8);
+        triad::draw(&mut canvas, [margin, top + height, edge], camera, text);
     }
     if let Some(note) = note {
         canvas.text([margin, margin], text, &note, INK);

@@ -5,6 +5,8 @@ use super::camera::{Camera, cross, dot, length, sub};
 use super::raster::Corner;
 use crate::fields::surface::Body;
 use crate::fields::values::Scene;
+use cutlink_device::DeviceError;
+use cutlink_mesher::nearest::NearestTree;
 use std::collections::HashMap;
 
 /// Cosine of the angle between a facet and the mean of those around a corner above which the corner is an edge.
@@ -107,6 +109,15 @@ impl Skin {
             ]
         };
         Some(self.points.iter().fold([first; 2], wider))
+    }
+
+    /// The facets, for distances from the body.
+    ///
+    /// # Errors
+    /// Memory that is not there.
+    pub(super) fn tree(&self) -> Result<NearestTree<3>, DeviceError> {
+        let facets = self.facets.iter();
+        NearestTree::new(facets.map(|facet| facet.map(|v| self.points[v as usize])))
     }
 
     /// The facets in front of a camera, on its screen.

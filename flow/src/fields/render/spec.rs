@@ -44,6 +44,10 @@ pub struct IsosurfaceSpec {
     /// The values at the ends of its colour bar. Default: chosen for each picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Distance from the body below which it is not drawn, in the length unit of the mesh: shear layers do not hide the body
+    /// then. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall: Option<f64>,
 }
 
 fn q() -> Quantity {
@@ -120,6 +124,17 @@ pub(in crate::fields) fn resolve<const D: usize>(
             ));
         }
         ascending("isosurface: range", iso.range)?;
+        match iso.wall {
+            Some(wall) if !(wall.is_finite() && wall >= 0.0) => {
+                return Err(format!(
+                    "isosurface: wall is {wall}, it must be a length of 0 or more"
+                ));
+            }
+            Some(_) if mesh.links.is_empty() => {
+                return Err("isosurface: wall needs a body in the box".into());
+            }
+            _ => {}
+        }
     }
     let camera = spec.camera.clone().unwrap_or_default();
     camera.check()?;

@@ -166,6 +166,35 @@ fn an_isosurface_is_where_its_field_has_the_value() {
 }
 
 #[test]
+fn an_isosurface_ends_at_the_distance_from_the_body() {
+    let (mesh, body) = meshed(&spheres(&[([0.0; 3], 0.5)]));
+    // A plane through the middle, which the view faces: beside the body a ring of paper is left.
+    let field = |x: [f64; 3]| 1.0 + 0.01 * (0.25 * x[0] - 4.0);
+    let paper = |wall: f64| {
+        let text = format!(
+            "{SIDE}isosurface = {{ field = \"density\", value = 1.0, colour = \"velocity\", wall = {wall:?} }}\n"
+        );
+        let (_, pixels) = picture(&mesh, Some(&body), &text, field);
+        pixels.iter().filter(|p| **p == [255; 3]).count() as f64
+    };
+    assert_eq!(
+        paper(0.0),
+        0.0,
+        "without a distance the plane fills the view"
+    );
+    for wall in [0.3f64, 0.7] {
+        let ring = PI * ((50.0 + 100.0 * wall).powi(2) - 2500.0);
+        let found = paper(wall);
+        // Pixels at both rims are part body or surface.
+        let rims = PI * 2.0 * (100.0 + 100.0 * wall);
+        assert!(
+            found < ring && found > ring - 1.5 * rims,
+            "{wall}: {found} of {ring}"
+        );
+    }
+}
+
+#[test]
 fn wrong_keys_are_refused_by_name() {
     let (mesh, _) = meshed(&spheres(&[([0.0; 3], 1.0)]));
     for (text, part) in [
@@ -196,6 +225,10 @@ fn wrong_keys_are_refused_by_name() {
         (
             "isosurface = { value = 1, range = [2, 2] }",
             "isosurface: range [2, 2]",
+        ),
+        (
+            "isosurface = { value = 1, wall = -0.1 }",
+            "isosurface: wall is -0.1",
         ),
         ("average = \"rms\"", "average = \"rms\""),
     ] {
