@@ -114,6 +114,9 @@ const MOST: usize = 40;
 /// Room for their values, in units of 16 bytes, to which each is aligned.
 const ROOM: usize = 96;
 
+/// Bytes of dynamic shared memory that a thread block has without asking for more (CUDA C++ Programming Guide, "Shared Memory").
+const SHARED_UNASKED: u32 = 48 << 10;
+
 /// A kernel and its arguments so far, which it borrows. Memory is freed in stream order, so a buffer may be dropped
 /// once the kernel is launched.
 #[derive(Debug)]
@@ -261,6 +264,16 @@ impl<'a> Launch<'a> {
             self.module.name,
             self.kernel
         );
+        if grid.shared > SHARED_UNASKED {
+            // SAFETY: a function of this context.
+            check("ask for shared memory", unsafe {
+                sys::cuFuncSetAttribute(
+                    kernel.function,
+                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                    grid.shared as i32,
+                )
+            })?;
+        }
         let mut at: [*mut std::ffi::c_void; MOST] = [ptr::null_mut(); MOST];
         for (at, &first) in at.iter_mut().zip(&self.firsts[..self.count]) {
             *at = (&raw mut self.values[first]).cast();
