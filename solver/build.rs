@@ -102,8 +102,8 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, balance, closure, condition, indicator, law, odd, operator,
-        profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, balance, closure, condition, indicator, kept, law, odd,
+        operator, profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
@@ -155,6 +155,8 @@ fn main() -> Result<(), String> {
         ("OVERLAP", Constant::U8(slot::OVERLAP)),
         ("EXCHANGES", Constant::U8(slot::EXCHANGES)),
         ("IS_SPECIAL", Constant::U8(slot::IS_SPECIAL)),
+        ("KEPT", Constant::U32(kept::VALUES)),
+        ("STEPPED", Constant::U32(kept::STEPPED)),
     ];
     let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
     println!("cargo::rerun-if-changed=src/lattice.rs");

@@ -141,3 +141,11 @@ pub(crate) mod odd {
 
 /// Bits of an entry of cut cells that say which of a cell's links are cut; above them, the first one's place.
 pub(crate) const DIRECTION_BITS: u32 = 27;
+
+/// What cells keep of the collision instead of populations: see `tables/tiles.rs`.
+pub(crate) mod kept {
+    /// Values of a cell.
+    pub(crate) const VALUES: u32 = 9;
+    /// The mark of slots that a tile steps.
+    pub(crate) const STEPPED: u32 = 1 << 31;
+}

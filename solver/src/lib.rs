@@ -9,6 +9,7 @@
 
 mod adapt;
 mod bodies;
+mod cell_storage;
 mod constants;
 mod error;
 mod f16;
@@ -39,6 +40,7 @@ pub use bodies::{
     BodyMotion, BodyPath, BodyState, FOLLOWED_PATH, FreeMotion, LIGHTEST_BODY, MAX_BODY_PATH,
     MAX_BODY_SPEED, MotionSample, RigidBodies,
 };
+pub use cell_storage::CellStorage;
 pub use error::SolverError;
 pub use f16::F16;
 pub use flow::{

@@ -1,7 +1,10 @@
 //! What a flow is: lattice, collision, conditions. All values are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{Adaptation, LatticeKind, SolverError, Sponge, Variation, tables::StepCosts};
+use crate::{
+    Adaptation, CellStorage, LatticeKind, SolverError, Sponge, Variation,
+    tables::{KEPT, StepCosts},
+};
 use cutlink_device::Memory;
 use std::{fmt, str::FromStr};
 
@@ -397,12 +400,16 @@ pub fn is_driven_by_walls<const D: usize>(
 impl<const D: usize> Params<D> {
     /// What steps cost with populations in this kind of memory.
     pub(crate) fn step_costs(&self, memory: Memory) -> StepCosts {
-        StepCosts::new(memory, self.update_bytes())
+        StepCosts::new(memory, self.update_bytes(CellStorage::Populations))
     }
 
-    /// Bytes of populations that an update of a cell reads and writes; as many as two buffers take for it.
-    pub fn update_bytes(&self) -> u64 {
-        2 * self.precision.stored_bytes() * self.lattice.velocities() as u64
+    /// Bytes that an update of a cell with such storage reads and writes; as many as two buffers take for it.
+    pub fn update_bytes(&self, storage: CellStorage) -> u64 {
+        let values = match storage {
+            CellStorage::Populations => self.lattice.velocities(),
+            CellStorage::Moments => KEPT,
+        };
+        2 * self.precision.stored_bytes() * values as u64
     }
 
     /// A periodic box without patches at rest: recursive regularization in `f32`, no acceleration, forces on. `viscosity`

@@ -51,6 +51,8 @@ pub struct Plan<'a, const D: usize> {
     pub(crate) movement: Option<Box<Movement<D>>>,
     /// Whether there are any.
     pub(crate) has_bodies: bool,
+    /// Whether all cells are to have populations in any case.
+    pub(crate) keeps_populations: bool,
 }
 
 impl<'a, const D: usize> Plan<'a, D> {
@@ -79,6 +81,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             tables,
             movement: None,
             has_bodies: false,
+            keeps_populations: false,
         })
     }
 
@@ -195,7 +198,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
-        let flow: u64 = self.levels.iter().map(|l| l.bytes).sum();
+        let flow: u64 = self.level_bytes(B::MEMORY, 1).iter().sum();
         backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
         alone(B::start(slice::from_ref(backend), None, self)?)
     }
@@ -243,6 +246,7 @@ impl<'a, const D: usize> Plan<'a, D> {
             tables: Vec::new(),
             movement: None,
             has_bodies: self.has_bodies,
+            keeps_populations: self.keeps_populations,
         }
     }
 

@@ -7,6 +7,7 @@ mod density;
 mod halo_tests;
 mod initial;
 mod integrals;
+pub(crate) mod kept;
 mod level;
 mod part;
 pub(crate) mod saved;
@@ -16,8 +17,8 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, BodyState, DeviceFields, FluidState, ForceSample, Interpolation, Lap,
-    LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
+    AdaptationLook, BodyState, CellStorage, DeviceFields, FluidState, ForceSample, Interpolation,
+    Lap, LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
     StrainedState, Work,
     adapt::own_mesh::OwnMesh,
     bodies::Movement,
@@ -34,6 +35,7 @@ use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
 pub(crate) use initial::center;
 use integrals::Summed;
+pub(crate) use level::relaxation;
 use level::{Clock, State, Steps, step, timed};
 
 use std::{
@@ -84,7 +86,8 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L, S, B> {
     pub(crate) fn new(mut plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
         let tables = std::mem::take(&mut plan.tables);
-        Self::of_tables(plan, tables, backend)
+        let storage = plan.cell_storage(B::MEMORY, 1);
+        Self::of_tables(plan, tables, storage, backend)
     }
 
     /// A rank of a flow: with its part of the tables, and what it exchanges by level.
@@ -95,7 +98,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         comm: Comm,
         backend: &B,
     ) -> Result<Self, SolverError> {
-        let mut run = Self::of_tables(plan, tables, backend)?;
+        let mut run = Self::of_tables(plan, tables, CellStorage::Populations, backend)?;
         for (state, halo) in run.levels.iter_mut().zip(halos) {
             state.halo = Some(halo);
         }
@@ -125,11 +128,17 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     fn of_tables(
         mut plan: Plan<'a, D>,
         tables: Vec<Built<D>>,
+        storage: CellStorage,
         backend: &B,
     ) -> Result<Self, SolverError> {
         let mut levels = Vec::new();
-        for built in tables {
+        for mut built in tables {
+            let order = match storage {
+                CellStorage::Populations => Vec::new(),
+                CellStorage::Moments => built.keep_moments(L::Q),
+            };
             let mut state = State::bare(&plan, built.upload(backend)?, backend)?;
+            state.order = order;
             state.now = state.allocate::<L>(backend)?;
             state.next = state.allocate::<L>(backend)?;
             levels.push(state);

@@ -554,6 +554,10 @@ pub struct BenchSolveArgs {
     #[arg(long, value_name = "N", help_heading = "Run", value_parser = clap::value_parser!(u16).range(1..))]
     pub gpus: Option<u16>,
 
+    /// Keep all populations of all cells, where flows would keep moments
+    #[arg(long, help_heading = "Flow")]
+    pub populations: bool,
+
     /// Cells along the edges of 2D boxes, a multiple of 4 [default: 2048; on a GPU 4096]
     #[arg(long, value_name = "N", help_heading = "Mesh")]
     pub plane: Option<u32>,

@@ -39,7 +39,7 @@ use cutlink_meshing::{
     },
     options::Root,
 };
-use cutlink_solver::{LevelSheet, Params, Plan};
+use cutlink_solver::{CellStorage, LevelSheet, Params, Plan};
 use cutlink_voxelizer::{EmbedParams, Estimate, Frame, Mesh, check_levels, mesh_file};
 
 /// Blocks of the mesh that is built for its ratios: a second.
@@ -328,7 +328,7 @@ impl On<'_> {
         Facet<D>: Exact<D>,
     {
         let (speed, memory) = on!(self.opened, backend => {
-            (sheet::calibrate(backend, params)?, available(backend))
+            (sheet::calibrate(backend, params, CellStorage::Populations)?, available(backend))
         });
         let found = Found {
             name: self.case.name(),

@@ -18,8 +18,8 @@ use cutlink_meshing::{
     options::Root,
 };
 use cutlink_solver::{
-    Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan, RunningMeans, WallScheme,
-    kernels::FlowKernels,
+    CellStorage, Census, FaceCondition, Les, LevelSheet, Params, PatchCondition, Plan,
+    RunningMeans, WallScheme, kernels::FlowKernels,
 };
 use cutlink_voxelizer::Mesh;
 use std::{fmt::Write as _, time::Instant};
@@ -36,8 +36,14 @@ pub(crate) struct Sheet {
     pub(crate) weight: u64,
     /// Maximum number of root steps.
     pub(crate) steps: u64,
-    /// Bytes of populations and tables.
+    /// Bytes of populations or moments and of tables.
     pub(crate) flow: u64,
+    /// How cells are stored, where and on how many ranks.
+    pub(crate) storage: CellStorage,
+    /// Bytes of the flow on one rank over its cells.
+    bytes_per_cell: f64,
+    memory: Memory,
+    ranks: usize,
     /// Bytes that a snapshot takes for a while where the flow is.
     snapshot: u64,
     /// Bytes of outputs while they are written, and of averages.
@@ -54,14 +60,16 @@ fn snapshot<const D: usize>(mesh: &Mesh<D>) -> u64 {
 }
 
 impl Sheet {
-    /// The forecast of a plan with populations in this kind of memory; `steps` overrides the case.
+    /// The forecast of a plan on so many ranks in this kind of memory; `steps` overrides the case.
     pub(crate) fn new<const D: usize>(
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         steps: Option<u64>,
-        memory: Memory,
+        (memory, ranks): (Memory, usize),
     ) -> Self {
         let outputs = &resolved.outputs;
+        let flow = plan.level_bytes(memory, ranks).iter().sum();
+        let cells: u64 = plan.levels.iter().map(|level| level.cells).sum();
         Self {
             updates: plan.updates(),
             weight: plan.work(memory),
@@ -69,7 +77,11 @@ impl Sheet {
                 Until::Steps(steps) => steps,
                 Until::Settled { most, .. } => most,
             }),
-            flow: plan.levels.iter().map(|level| level.bytes).sum(),
+            flow,
+            bytes_per_cell: flow as f64 / cells.max(1) as f64,
+            storage: plan.cell_storage(memory, ranks),
+            memory,
+            ranks,
             snapshot: plan.snapshot_bytes(),
             output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh)
                 .max(snapshot(plan.mesh)),
@@ -83,6 +95,14 @@ impl Sheet {
         let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
         self.averages = cells * RunningMeans::<D>::BYTES;
         self.output += self.averages - cells * RunningMeans::<D>::VALUE_BYTES;
+    }
+
+    /// How cells are stored, for `summary.json`.
+    pub(crate) fn stored(&self) -> serde_json::Value {
+        serde_json::json!({
+            "cells": self.storage.name(),
+            "bytes_per_cell": self.bytes_per_cell,
+        })
     }
 
     /// The totals of the walls for `summary.json`.
@@ -106,15 +126,16 @@ impl Sheet {
         laws: &Laws,
     ) -> serde_json::Value {
         let (physics, units) = (&resolved.physics, &resolved.units);
-        let level = |l: &LevelSheet| {
+        let level = |(l, bytes): (&LevelSheet, u64)| {
             serde_json::json!({
                 "level": l.level,
                 "blocks": l.blocks,
                 "cells": l.cells,
                 "tau": l.tau,
-                "bytes": l.bytes,
+                "bytes": bytes,
             })
         };
+        let level_bytes = plan.level_bytes(self.memory, self.ranks);
         serde_json::json!({
             "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
@@ -132,7 +153,8 @@ impl Sheet {
             "collision": resolved.params.collision.to_string(),
             "les": resolved.params.les.to_string(),
             "precision": resolved.params.precision.to_string(),
-            "levels": plan.levels.iter().map(level).collect::<Vec<_>>(),
+            "storage": self.stored(),
+            "levels": plan.levels.iter().zip(level_bytes).map(level).collect::<Vec<_>>(),
             "walls": self.walls(),
             "bytes": { "flow": self.flow, "output": self.output },
             "ranks": shares.iter().map(|s| s.to_json(Some(costs))).collect::<Vec<_>>(),
@@ -205,7 +227,8 @@ impl Sheet {
             resolved.params.precision,
             resolved.params.interpolation,
         );
-        for level in &plan.levels {
+        let level_bytes = plan.level_bytes(self.memory, self.ranks);
+        for (level, bytes) in plan.levels.iter().zip(level_bytes) {
             let _ = writeln!(
                 text,
                 "{:>5} {:>8} {:>12} {:>9.5} {:>6.1}",
@@ -213,9 +236,15 @@ impl Sheet {
                 level.blocks,
                 level.cells,
                 level.tau,
-                level.bytes as f64 / 1e6
+                bytes as f64 / 1e6
             );
         }
+        let _ = writeln!(
+            text,
+            "cells are stored as {}, {:.0} bytes a cell with tables",
+            self.storage.name(),
+            self.bytes_per_cell
+        );
         let census = &self.census;
         let _ = write!(text, "walls: {} cut links", census.links);
         for (links, scheme) in [
@@ -280,6 +309,7 @@ pub(super) fn duration(seconds: f64) -> String {
 pub(crate) fn calibrate<const D: usize, B: FlowKernels<D>>(
     backend: &B,
     like: &Params<D>,
+    storage: CellStorage,
 ) -> Result<f64, Error>
 where
     cutlink_mesher::exact::Facet<D>: cutlink_mesher::exact::Exact<D>,
@@ -291,7 +321,7 @@ where
         (Memory::Device, 2) => (&[2048, 1024], 320),
         (Memory::Device, _) => (&[192, 96], 48),
     };
-    let room = backend.free_bytes() / (2 * like.update_bytes());
+    let room = backend.free_bytes() / (2 * like.update_bytes(storage));
     let fits = |cells: &u32| u64::from(*cells).pow(D as u32) <= room;
     let cells = large.iter().copied().find(fits).unwrap_or(small);
     let bounds = [vec![0.0; D], vec![1.0; D]].concat();
@@ -306,7 +336,10 @@ where
         adaptation: None,
         ..like.clone()
     };
-    let plan = Plan::new(&mesh, params)?;
+    let mut plan = Plan::new(&mesh, params)?;
+    if storage == CellStorage::Populations {
+        plan = plan.with_populations();
+    }
     let updates = plan.updates();
     let mut flow = plan.start(backend)?;
     flow.advance(1)?;

@@ -13,9 +13,11 @@ use crate::{
     kernels::{ExactSum, FlowKernels, cpu::by_block},
     lattice::Lattice,
     run::{
-        Run, center, sample,
+        Run, center,
+        kept::{Collided, read_as_populations, read_mark},
+        sample,
         saved::{
-            pieces, read_begin, read_count, read_pieces, read_populations, write_begin,
+            check_count, pieces, read_begin, read_pieces, read_populations, write_begin,
             write_count, write_pieces,
         },
         snapshot::{self, Blocks},
@@ -429,7 +431,17 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         self.command(Command::Restore(steps))?;
         for level in 0..self.local.blocks.len() {
             let blocks = self.local.blocks[level].len();
-            read_count(from, level, blocks * row)?;
+            let (found, is_kept) = read_mark(from)?;
+            if is_kept {
+                let of = Collided::of(&self.local.plan, level);
+                let all = read_as_populations::<D, L, S>(from, (level, blocks), found, of)?;
+                for slots in pieces(0..blocks) {
+                    let data = &all[slots.start * row..slots.end * row];
+                    self.set_populations(level, &slots, data)?;
+                }
+                continue;
+            }
+            check_count(level, found, blocks * row)?;
             read_pieces(
                 pieces(0..blocks),
                 |slots| read_populations(from, slots.len() * row),

@@ -209,6 +209,8 @@ impl<const D: usize> WholeLevel<'_, D> {
             slots: slots.len(),
             exchanging,
             special,
+            populated: slots.len(),
+            tiles: Vec::new(),
             halo: halo.clone(),
             coord: slots.iter().map(|&s| level.coord[s as usize]).collect(),
             neighbors: (slots.iter())

@@ -3,6 +3,7 @@
 use super::{Run, level::State, saved::pieces};
 use crate::{
     FluidState, SolverError, StrainedState,
+    cell_storage::leaves_moments,
     kernels::{FlowKernels, cpu::arrive_each, exchanged, pairs},
     lattice::Lattice,
     storage::Storage,
@@ -45,7 +46,10 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
                 let f = f + fluid.density * push;
                 to[B::place::<L>(q, cell)] = S::store(S::Real::of(f));
             }
-            if fluid.strain.as_flattened().iter().any(|&s| s != 0.0) {
+            // What cells with moments keep has its third order, whoever steps the flow (decision 059).
+            let has_third_order = leaves_moments::<D>(S::PRECISION, &self.relax)
+                && fluid.velocity.iter().any(|&u| u != 0.0);
+            if has_third_order || fluid.strain.as_flattened().iter().any(|&s| s != 0.0) {
                 strained |= 1 << cell;
                 self.put_moments(&fluid, |n, value| moments[n][cell] = value);
             }
@@ -125,7 +129,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let mut f = vec![S::zeroed(); slots.len() * row];
         let all = f.par_chunks_mut(row).enumerate();
         all.for_each(|(n, to)| state.set_slot::<L>(|cell| of(first + n, cell), to));
-        backend.write(f, first * row, &mut state.now)?;
+        state.put::<L>(backend, first, f)?;
         let row = exchanged(D) * dims::cells(D);
         let exchanging = slots.end.min(state.level.exchanging).saturating_sub(first);
         let mut moments = vec![S::Real::of(0.0); exchanging * row];
@@ -154,10 +158,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         for state in &mut self.levels {
             let mut row = vec![S::zeroed(); L::Q * cells];
             state.set_slot::<L>(|_| fluid, &mut row);
-            let slots = state.level.slots;
-            // The old buffer is freed before the new one is taken.
-            state.now = self.backend.upload(Vec::new())?;
-            state.now = self.backend.repeat("populations", &row, slots)?;
+            state.put_same::<L>(&self.backend, &row)?;
             self.backend.copy(&state.now, &mut state.next)?;
             let mut row = vec![S::Real::of(0.0); exchanged(D) * cells];
             state.set_moments(|_| fluid, &mut row);

@@ -42,6 +42,8 @@ pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     pub(super) halo: Option<Halo<S, B>>,
     /// Steps done, of this level's.
     pub(super) steps: u64,
+    /// Where cells keep moments, by slot the one that it would be if they did not; else empty.
+    pub(super) order: Vec<u32>,
 }
 
 impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
@@ -66,6 +68,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
             parts: backend.alloc("forces by block", parts, 0.0)?,
             halo: None,
             steps: 0,
+            order: Vec::new(),
             level,
             blocks: built.blocks,
             moving: built.moving,
@@ -73,9 +76,9 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         })
     }
 
-    /// Populations for all slots: those of the fluid at rest with density 1.
+    /// What all slots have: that of the fluid at rest with density 1.
     pub(super) fn allocate<L: Lattice>(&self, backend: &B) -> Result<B::Buf<S>, SolverError> {
-        let size = self.level.slots * dims::cells(D) * L::Q;
+        let size = self.level.numbers(L::Q);
         Ok(backend.alloc("populations", size, S::zeroed())?)
     }
 
@@ -142,7 +145,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     }
 }
 
-pub(super) fn relaxation<T: Real, const D: usize>(
+pub(crate) fn relaxation<T: Real, const D: usize>(
     plan: &Plan<'_, D>,
     level: usize,
 ) -> Relaxation<T> {

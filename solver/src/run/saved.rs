@@ -1,4 +1,5 @@
-//! States of a flow as they are saved: the same for all backends and any number of ranks.
+//! States of a flow as they are saved: the same for all backends and any number of ranks, but for levels whose cells
+//! keep moments ([`kept`](super::kept)), which any flow reads as well.
 
 use super::Run;
 use crate::{
@@ -26,13 +27,8 @@ pub(crate) fn write_count(out: &mut dyn io::Write, count: usize) -> Result<(), S
     Ok(out.write_all(&(count as u64).to_le_bytes())?)
 }
 
-/// Reads how many populations of a level follow, which should be so many.
-pub(crate) fn read_count(
-    from: &mut dyn io::Read,
-    level: usize,
-    count: usize,
-) -> Result<(), SolverError> {
-    let found = read_word(from)?;
+/// Checks how many populations of a level follow, which should be so many.
+pub(crate) fn check_count(level: usize, found: u64, count: usize) -> Result<(), SolverError> {
     if found != count as u64 {
         let reason = format!(
             "level {level} has {count} numbers here and {found} there: mesh or parameters differ"
@@ -153,6 +149,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             movement.save(out)?;
         }
         for (level, state) in self.levels.iter().enumerate() {
+            if state.level.keeps_moments() {
+                self.write_kept(level, out)?;
+                continue;
+            }
             write_count(out, B::len(&state.now))?;
             write_pieces(
                 pieces(0..state.level.slots),
@@ -171,14 +171,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         }
         self.restore_bodies(from)?;
         for level in 0..self.levels.len() {
-            let state = &self.levels[level];
-            read_count(from, level, B::len(&state.now))?;
-            let row = L::Q * dims::cells(D);
-            read_pieces(
-                pieces(0..state.level.slots),
-                |slots| read_populations(from, slots.len() * row),
-                |slots, data| self.set_populations(level, slots.start, data),
-            )?;
+            self.read_level(level, from)?;
         }
         self.begin_at(steps, mass_reset)
     }
@@ -189,11 +182,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         level: usize,
         slots: Range<usize>,
     ) -> Result<Vec<S>, SolverError> {
-        let (cells, row) = (dims::cells(D), L::Q * dims::cells(D));
-        let places = slots.start * row..slots.end * row;
-        let mut data = self
-            .backend
-            .download_part(&self.levels[level].now, places)?;
+        let cells = dims::cells(D);
+        let mut data = self.levels[level].get::<L>(&self.backend, slots)?;
         each_block::<D, L, S>(&mut data, |block, of, q, cell| {
             block[q * cells + cell] = of[B::place::<L>(q, cell)];
         });
@@ -207,12 +197,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         first: usize,
         mut data: Vec<S>,
     ) -> Result<(), SolverError> {
-        let (cells, row) = (dims::cells(D), L::Q * dims::cells(D));
+        let cells = dims::cells(D);
         each_block::<D, L, S>(&mut data, |block, of, q, cell| {
             block[B::place::<L>(q, cell)] = of[q * cells + cell];
         });
-        let now = &mut self.levels[level].now;
-        Ok(self.backend.write(data, first * row, now)?)
+        self.levels[level].put::<L>(&self.backend, first, data)
     }
 
     /// Goes on from populations that were set, after so many root steps, in which so much was taken away from the mean density.

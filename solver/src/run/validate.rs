@@ -13,10 +13,15 @@ use cutlink_device::Item;
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
     /// Compares the tables of all levels with those that the host makes of the mesh.
     pub(super) fn check_tables(&self) -> Result<(), SolverError> {
-        let expected = match &self.movement {
+        let mut expected = match &self.movement {
             Some(movement) => movement.expected(self.plan.mesh, &self.plan.params)?,
             None => tables::build_checked(self.mesh()?, &self.plan.params)?,
         };
+        for (built, state) in expected.iter_mut().zip(&self.levels) {
+            if state.level.keeps_moments() {
+                built.keep_moments(L::Q);
+            }
+        }
         self.compare_tables(&expected.iter().collect::<Vec<_>>())
     }
 
@@ -41,6 +46,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             ("slots", table.slots, found.slots),
             ("exchanging slots", table.exchanging, found.exchanging),
             ("special slots", table.special, found.special),
+            ("slots with populations", table.populated, found.populated),
         ];
         for (what, expected, found) in numbers {
             if expected != found {
@@ -61,7 +67,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             return differs("blocks");
         }
         compare!(
-            coord, neighbors, stepped, solid, ghost, overlaps, overlap_of
+            tiles, coord, neighbors, stepped, solid, ghost, overlaps, overlap_of
         );
         compare!(
             boundary, linked, walled, faced, bounded, cut, open, cell_start, cells, q, patch

@@ -11,11 +11,13 @@
 mod cells;
 mod periodic;
 mod rules;
+pub(crate) mod tiles;
 mod work;
 
 pub(crate) use cells::{At, Links, bits, locate};
 pub(crate) use periodic::around;
 pub(crate) use rules::{Rule, rules};
+pub(crate) use tiles::KEPT;
 pub(crate) use work::StepCosts;
 
 use crate::{
@@ -74,6 +76,12 @@ pub struct Level<const D: usize, B: Backend> {
     pub exchanging: usize,
     /// Slots that are not plain, the exchanging ones included: the first ones.
     pub special: usize,
+    /// Slots with populations, the first ones: all, or where cells keep 9 values the special ones and those beside
+    /// them.
+    pub populated: usize,
+    /// Where cells keep 9 values, tiles of the plain slots: 4^D slots a tile, see [`Tiling`](tiles::Tiling); else
+    /// empty.
+    pub tiles: B::Buf<u32>,
     /// Slots of other ranks.
     pub halo: HaloRanges,
     /// Block coordinates by slot.
@@ -249,6 +257,8 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             slots: B::len(&slots.blocks),
             exchanging: slots.exchanging,
             special: slots.special,
+            populated: B::len(&slots.blocks),
+            tiles: backend.upload(Vec::new())?,
             halo: HaloRanges::none(slots.exchanging, slots.special, B::len(&slots.blocks)),
             coord: places.coord,
             neighbors: places.neighbors,
@@ -327,6 +337,8 @@ impl<const D: usize> Built<D> {
             slots: level.slots,
             exchanging: level.exchanging,
             special: level.special,
+            populated: level.populated,
+            tiles: backend.upload(level.tiles)?,
             halo: level.halo,
             coord: backend.upload(level.coord)?,
             neighbors: backend.upload(level.neighbors)?,
@@ -367,6 +379,17 @@ impl<const D: usize> Built<D> {
 }
 
 impl<const D: usize, B: Backend> Level<D, B> {
+    /// Whether cells keep [`KEPT`] values, from [`populated`](Self::populated) slots on instead of populations.
+    pub fn keeps_moments(&self) -> bool {
+        B::len(&self.tiles) > 0
+    }
+
+    /// Numbers of a buffer of all cells: `q` populations of the first slots, then what all slots keep.
+    pub(crate) fn numbers(&self, q: usize) -> usize {
+        let kept = if self.keeps_moments() { KEPT } else { 0 };
+        (self.populated * q + self.slots * kept) * dims::cells(D)
+    }
+
     /// On the host what sponges and profiles, and with `of_model` modelled walls, are made from; tables that they do not read are
     /// empty.
     fn download_places(&self, backend: &B, of_model: bool) -> Result<Level<D, Host>, SolverError> {
@@ -376,6 +399,8 @@ impl<const D: usize, B: Backend> Level<D, B> {
             slots: self.slots,
             exchanging: self.exchanging,
             special: self.special,
+            populated: self.populated,
+            tiles: Vec::new(),
             halo: self.halo.clone(),
             coord: backend.download(&self.coord)?,
             neighbors: match of_model {

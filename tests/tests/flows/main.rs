@@ -11,6 +11,7 @@
 //! | `integrals` | sums over the fluid: against those of a snapshot, and of Taylor-Green vortices |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
 //! | `moving` | bodies that move: every lattice, collision and precision, blocks that follow, free bodies, states |
+//! | `moments` | cells that keep moments against cells with populations: fields, forces, states |
 //! | `mass` | moving walls conserve mass without a reset: circles that turn, lids |
 //! | `modeled` | walls by the law of the wall: friction of a stream along inclined walls, restarts, both backends |
 //! | `openings` | inlets and outlets beside no-slip walls: pressure, mass flow, corners |
@@ -37,6 +38,7 @@ mod integrals;
 mod lids;
 mod mass;
 mod modeled;
+mod moments;
 mod moving;
 mod openings;
 mod operators;

@@ -107,6 +107,7 @@ impl<const D: usize> Lattice<'_, D> {
             "integrals": self.integrals.summary(&integrals),
             "set_up": self.set_up,
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
+            "storage": self.sheet.stored(),
             "ranks": self.shares.as_ref().map(|s| s.to_json(None)),
             "walls": self.sheet.walls(),
             "parts": parts.as_ref().map(WallParts::summary),

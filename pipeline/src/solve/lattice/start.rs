@@ -32,7 +32,9 @@ use cutlink_mesher::{
     snap::Snapped,
 };
 use cutlink_meshing::options::MeshOptions;
-use cutlink_solver::{LatticeFlow, Plan, RigidBodies, RunningMeans, kernels::FlowKernels};
+use cutlink_solver::{
+    CellStorage, LatticeFlow, Plan, RigidBodies, RunningMeans, kernels::FlowKernels,
+};
 use cutlink_voxelizer::{EmbedParams, Mesh};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -240,7 +242,12 @@ impl Forecast {
         ranks: &[usize],
         memory: Memory,
     ) -> Result<Self, Error> {
-        let mut sheet = Sheet::new(plan, resolved, options.steps, memory);
+        // Processes are ranks even where there is one.
+        let count = match &options.world {
+            Some(world) => world.size().max(2),
+            None => ranks.first().copied().unwrap_or(1),
+        };
+        let mut sheet = Sheet::new(plan, resolved, options.steps, (memory, count));
         let has_averages = resolved.outputs.averages.is_some();
         // Several ranks have them on the host.
         let is_alone = options.world.is_none() && ranks.first().is_none_or(|&ranks| ranks == 1);
@@ -279,7 +286,12 @@ impl Forecast {
     where
         Facet<D>: Exact<D>,
     {
-        let speed = sheet::calibrate(backend, &plan.params)?;
+        // Several ranks have populations.
+        let storage = match self.shares.is_empty() {
+            true => self.sheet.storage,
+            false => CellStorage::Populations,
+        };
+        let speed = sheet::calibrate(backend, &plan.params, storage)?;
         let costs = Costs::new(B::MEMORY, self.sheet.weight, speed);
         let (device, shared) = (&inputs.device, (&self.shares[..], &costs));
         let text = self.sheet.text(plan, resolved, speed, shared, laws);

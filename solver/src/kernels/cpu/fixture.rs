@@ -13,7 +13,7 @@ use cutlink_mesher::{
 use cutlink_voxelizer::{EmbedParams, Fill, Frame, embed, prepare};
 
 /// Levels about a body in the middle of a box of `2 half` root cells an edge.
-pub(super) fn levels<const D: usize, L: Lattice>(
+pub(crate) fn levels<const D: usize, L: Lattice>(
     surface: &Surface<D>,
     half: u32,
     levels: usize,

@@ -13,7 +13,7 @@ mod drag;
 mod exchange;
 mod faces;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod forces;
 mod halo;
 mod indicate;

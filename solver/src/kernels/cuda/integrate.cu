@@ -29,7 +29,8 @@ struct Place {
 
 template <class L, class S>
 __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, double edge, double volume,
-                          const Vector<Real<S>>& half_step, const S* from, uint32_t count, double* parts) {
+                          const Vector<Real<S>>& half_step, const S* from, uint32_t populated, uint32_t count,
+                          double* parts) {
     __shared__ float velocity[D][PADDED];
     __shared__ double values[VALUES][CELLS];
     const uint32_t slot = chosen[blockIdx.x];
@@ -42,7 +43,7 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
             place.x[a] = cell_coord(cell, a);
         }
         at = place.padded();
-        fields<L>(from, slot, cell, half_step, here);
+        fields<L>(from, populated, slot, cell, half_step, here);
         for (int a = 0; a < D; a++) {
             velocity[a][at] = here[1 + a];
         }
@@ -65,7 +66,7 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
             continue;
         }
         float beside[1 + D];
-        fields<L>(from, next, other, half_step, beside);
+        fields<L>(from, populated, next, other, half_step, beside);
         for (int a = 0; a < D; a++) {
             velocity[a][place.padded()] = beside[1 + a];
         }
@@ -120,8 +121,8 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
 #define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(64) integrate_##l##_##s(                                              \
         const uint32_t* chosen, const uint32_t* neighbors, double edge, double volume, Vector<Real<S>> half_step,      \
-        const S* from, uint32_t count, double* parts) {                                                                \
-        integrate<L, S>(chosen, neighbors, edge, volume, half_step, from, count, parts);                               \
+        const S* from, uint32_t populated, uint32_t count, double* parts) {                                            \
+        integrate<L, S>(chosen, neighbors, edge, volume, half_step, from, populated, count, parts);                    \
     }
 EACH_LATTICE(ENTRIES)
 

@@ -39,9 +39,10 @@ pub(super) fn integrate<const D: usize, L: Lattice, S: Storage>(
         .val(volume)
         .val(Vector(half_step))
         .buf(from)
+        .val(level.populated as u32)
         .val(count as u32)
         .out(&mut parts);
-    // SAFETY: slots of the level whose neighbours beside the faces are slots too, or ends of the box; populations of all slots;
+    // SAFETY: slots of the level whose neighbours beside the faces are slots too, or ends of the box; values of all slots;
     // [`VALUES`] for each of the list.
     unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
     let mut sums = cuda.uninit::<ExactSum>("integrals", SUMMED)?;

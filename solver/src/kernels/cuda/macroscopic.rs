@@ -25,8 +25,9 @@ pub(super) fn macroscopic<const D: usize, L: Lattice, S: Storage>(
         .val(first)
         .val(Vector(half_step))
         .buf(from)
+        .val(level.populated as u32)
         .out(&mut out);
-    // SAFETY: populations of all slots; 1 + D rows for each slot of the range.
+    // SAFETY: values of all slots; 1 + D rows for each slot of the range.
     unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
     Ok(out)
 }
@@ -46,8 +47,9 @@ pub(super) fn macroscopic_of<const D: usize, L: Lattice, S: Storage>(
         .buf(slots)
         .val(Vector(half_step))
         .buf(from)
+        .val(level.populated as u32)
         .out(&mut out);
-    // SAFETY: slots of the level, and populations of all of them; 1 + D rows for each of the list.
+    // SAFETY: slots of the level, and values of all of them; 1 + D rows for each of the list.
     unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
     Ok(out)
 }
@@ -63,8 +65,9 @@ pub(super) fn fastest<const D: usize, L: Lattice, S: Storage>(
         .buf(&level.stepped)
         .buf(&level.ghost)
         .buf(from)
+        .val(level.populated as u32)
         .out(&mut out);
-    // SAFETY: populations of all slots; a number a slot.
+    // SAFETY: values of all slots; a number a slot.
     unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(out)
 }

@@ -18,8 +18,9 @@ pub(super) fn mass<const D: usize, L: Lattice, S: Storage>(
         .buf(&level.stepped)
         .buf(&level.ghost)
         .buf(from)
+        .val(level.populated as u32)
         .out(&mut out);
-    // SAFETY: populations of all slots; a number a slot.
+    // SAFETY: values of all slots; a number a slot.
     unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(out)
 }
@@ -34,7 +35,17 @@ pub(super) fn rescale<const D: usize, L: Lattice, S: Storage>(
         .launch(&MASS, D, entry!("rescale", L, S))
         .val(factor)
         .out(populations);
-    // SAFETY: populations of all slots, a thread block each.
+    // SAFETY: populations of so many slots, a thread block each.
+    unsafe { launch.run(LaunchGrid::blocks(level.populated, THREADS))? };
+    if !level.keeps_moments() {
+        return Ok(());
+    }
+    let launch = cuda
+        .launch(&MASS, D, entry!("rescale", "_kept", L, S))
+        .val(factor)
+        .val(level.populated as u32)
+        .out(populations);
+    // SAFETY: the 9 values of all slots behind these populations, a thread block a slot.
     unsafe { launch.run(LaunchGrid::blocks(level.slots, THREADS))? };
     Ok(())
 }

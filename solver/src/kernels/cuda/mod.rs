@@ -46,6 +46,7 @@ use std::{ops::Range, sync::Arc};
 static ACCUMULATE: [Module; 2] = cutlink_device::cuda_modules!("accumulate");
 static SLIP: [Module; 2] = cutlink_device::cuda_modules!("slip");
 static STEP: [Module; 2] = cutlink_device::cuda_modules!("step");
+static TILES: [Module; 2] = cutlink_device::cuda_modules!("tiles");
 static BY_BLOCK: [Module; 2] = cutlink_device::cuda_modules!("by_block");
 static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 static DAMP: [Module; 2] = cutlink_device::cuda_modules!("damp");

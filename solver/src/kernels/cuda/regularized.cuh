@@ -93,7 +93,14 @@ struct Regularized {
     template <class L, class T>
     static __device__ __forceinline__ void relax(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
         without_trace(fluid, T(1));
-        const Orders<T> orders(fluid, T(1) - relax.even);
+        expand<L>(relax, T(1) - relax.even, fluid, f);
+    }
+
+    // Populations after collision, which leaves `keep` of a stress without trace.
+    template <class L, class T>
+    static __device__ __forceinline__ void expand(const Relaxation<T>& relax, T keep, const Fluid<T>& fluid,
+                                                  T (&f)[L::Q]) {
+        const Orders<T> orders(fluid, keep);
         const T base = even_base(fluid, orders);
         f[0] = T(L::w(0)) * base;
 #pragma unroll

@@ -5,7 +5,7 @@
 #include "cumulant.cuh"
 #include "faces.cuh"
 #include "kbc.cuh"
-#include "regularized.cuh"
+#include "kept.cuh"
 #include "trt.cuh"
 
 // Threads of a block: of `plain` and `open` for whole slots, of `faced`, `bounded` and `cut` for one.
@@ -25,6 +25,21 @@ __device__ __forceinline__ void collide(const Relaxation<T>& relax, Fluid<T>& fl
     } else {
         O::template relax<L>(relax, fluid, f);
     }
+}
+
+// Stores what the collision of a cell has left, where KEEPS: slots that keep it read it of the cells beside them.
+template <bool KEEPS, class T>
+__device__ __forceinline__ void keep(const Relaxation<T>& relax, const Fluid<T>& fluid, uint32_t slot, int cell, T* kept) {
+#if CUTLINK_D == 3
+    if constexpr (KEEPS) {
+        Fluid<T> left = fluid;
+#pragma unroll
+        for (int n = 0; n < PAIRS; n++) {
+            left.stress[n] *= T(1) - relax.even;
+        }
+        store_kept(kept, slot, cell, left);
+    }
+#endif
 }
 
 // Where a cell's population q comes from: the direction of the block, and the cell there.
@@ -83,10 +98,10 @@ __device__ __forceinline__ void step_plain(const uint32_t* neighbors, uint32_t f
 // Slots at one face of the box, with nothing but fluid of their level in them and around them: one thread block each. First the
 // moments that ghost cells take, then the populations that enter, shared by all threads; of openings those along the normal come
 // last, which take the others into account. Then the step.
-template <class L, class S, class O, bool EDDY>
+template <class L, class S, class O, bool EDDY, bool KEEPS>
 __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* faced,
                                            const Relaxation<Real<S>>& relax, const S* __restrict__ from,
-                                           S* __restrict__ to) {
+                                           S* __restrict__ to, Real<S>* __restrict__ kept) {
     using T = Real<S>;
     constexpr int SIDE = CELLS / 4, CENTER = DIRECTIONS / 2;
     __shared__ Layer<T> layer;
@@ -190,6 +205,7 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
         add_stress<L>(f, fluid);
     }
     collide<L, O, EDDY>(relax, fluid, f);
+    keep<KEEPS>(relax, fluid, slot, own, kept);
     S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -198,9 +214,10 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
 }
 
 // Collides a cell of a slot that may exchange with another level, and writes it. Slots below `exchanging` write transferred moments.
-template <class L, class S, class O, bool EDDY>
+template <class L, class S, class O, bool EDDY, bool KEEPS>
 __device__ __forceinline__ void finish(uint32_t slot, int own, uint32_t exchanging, const Relaxation<Real<S>>& relax,
-                                       Real<S> (&f)[L::Q], S* to, Real<S>* __restrict__ moments) {
+                                       Real<S> (&f)[L::Q], S* to, Real<S>* __restrict__ moments,
+                                       Real<S>* __restrict__ kept) {
     using T = Real<S>;
     Fluid<T> fluid = fluid_of<L>(f, relax);
     if (O::READS_STRESS || EDDY || slot < exchanging) {
@@ -222,6 +239,7 @@ __device__ __forceinline__ void finish(uint32_t slot, int own, uint32_t exchangi
         }
     }
     collide<L, O, EDDY>(slot < exchanging ? relax.between_levels() : relax, fluid, f);
+    keep<KEEPS>(relax, fluid, slot, own, kept);
     S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -230,11 +248,12 @@ __device__ __forceinline__ void finish(uint32_t slot, int own, uint32_t exchangi
 }
 
 // Listed slots with fluid of their level around them, or another level.
-template <class L, class S, class O, bool EDDY>
+template <class L, class S, class O, bool EDDY, bool KEEPS>
 __device__ __forceinline__ void step_open(const uint32_t* neighbors, uint32_t slots, const uint32_t* list,
                                           uint32_t count, const uint64_t* stepped, uint32_t exchanging,
                                           const Relaxation<Real<S>>& relax, const S* __restrict__ from,
-                                          S* __restrict__ to, Real<S>* __restrict__ moments) {
+                                          S* __restrict__ to, Real<S>* __restrict__ moments,
+                                          Real<S>* __restrict__ kept) {
     constexpr int GROUP = OPEN / CELLS;
     __shared__ uint32_t around[GROUP * DIRECTIONS];
     const uint32_t begin = blockIdx.x * GROUP;
@@ -265,7 +284,7 @@ __device__ __forceinline__ void step_open(const uint32_t* neighbors, uint32_t sl
         }
         f[q] = widen(from[(static_cast<size_t>(next) * L::Q + q) * CELLS + cell]);
     }
-    finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments);
+    finish<L, S, O, EDDY, KEEPS>(slot, own, exchanging, relax, f, to, moments, kept);
 }
 
 // As `pull`; without AT_FACE only a cut link can be in the way.
@@ -282,11 +301,11 @@ __device__ __forceinline__ Real<S> pull_at(const View<L, S>& view, const At& at,
 // walls reflect and faces let in, queued, so that all threads share them; so are the cells whose moments ghost cells take, once
 // for all populations that need them. Then the step. Cells that are not stepped keep what `to` has. AT_FACE: the slots touch
 // faces of the box; without it, everything that faces need is left out, which is most registers and half of the shared memory.
-template <class L, class S, class O, bool EDDY, bool AT_FACE>
+template <class L, class S, class O, bool EDDY, bool AT_FACE, bool KEEPS>
 __device__ __forceinline__ void step_walled(const Level& level, const uint32_t* walled, const uint64_t* stepped,
                                             uint32_t exchanging, const Relaxation<Real<S>>& relax,
                                             const S* __restrict__ from, S* to,
-                                            Real<S>* __restrict__ moments_of_cells) {
+                                            Real<S>* __restrict__ moments_of_cells, Real<S>* __restrict__ kept) {
     using T = Real<S>;
     __shared__ Moments<T> moments;
     __shared__ uint32_t around[DIRECTIONS];
@@ -405,38 +424,42 @@ __device__ __forceinline__ void step_walled(const Level& level, const uint32_t* 
         f[q] = widen(from[(static_cast<size_t>(next) * L::Q + population) * CELLS + cell]);
     }
     f[0] -= gain;
-    finish<L, S, O, EDDY>(slot, own, exchanging, relax, f, to, moments_of_cells);
+    finish<L, S, O, EDDY, KEEPS>(slot, own, exchanging, relax, f, to, moments_of_cells, kept);
 }
 
+#define SPECIAL(L, l, S, s, NAME, O, EDDY, KEEPS)                                                                      \
+    extern "C" __global__ void __launch_bounds__(FACED, FACED_AT_ONCE<L, S>)                                           \
+        faced_##NAME##_##l##_##s(GivenLevel level, const uint32_t* faced, Relaxation<Real<S>> relax,                   \
+                                 const S* __restrict__ from, S* __restrict__ to, Real<S>* __restrict__ kept) {         \
+        step_faced<L, S, O, EDDY, KEEPS>(level, faced, relax, from, to, kept);                                         \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(OPEN)                                                                 \
+        open_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t slots, const uint32_t* list, uint32_t count,       \
+                                const uint64_t* stepped, uint32_t exchanging, Relaxation<Real<S>> relax,               \
+                                const S* __restrict__ from, S* __restrict__ to, Real<S>* __restrict__ moments,         \
+                                Real<S>* __restrict__ kept) {                                                          \
+        step_open<L, S, O, EDDY, KEEPS>(neighbors, slots, list, count, stepped, exchanging, relax, from, to, moments,  \
+                                        kept);                                                                         \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
+        bounded_##NAME##_##l##_##s(GivenLevel level, const uint32_t* bounded, const uint64_t* stepped,                 \
+                                   uint32_t exchanging, Relaxation<Real<S>> relax, const S* __restrict__ from,         \
+                                   S* to, Real<S>* __restrict__ moments, Real<S>* __restrict__ kept) {                 \
+        step_walled<L, S, O, EDDY, true, KEEPS>(level, bounded, stepped, exchanging, relax, from, to, moments, kept);  \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
+        cut_##NAME##_##l##_##s(GivenLevel level, const uint32_t* cut, const uint64_t* stepped, uint32_t exchanging,    \
+                               Relaxation<Real<S>> relax, const S* __restrict__ from, S* to,                           \
+                               Real<S>* __restrict__ moments, Real<S>* __restrict__ kept) {                            \
+        step_walled<L, S, O, EDDY, false, KEEPS>(level, cut, stepped, exchanging, relax, from, to, moments, kept);     \
+    }
 #define ENTRY(L, l, S, s, NAME, O, EDDY)                                                                               \
     extern "C" __global__ void __launch_bounds__(PLAIN)                                                                \
         plain_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t first, uint32_t slots, Relaxation<Real<S>> relax, \
                                  const S* __restrict__ from, S* __restrict__ to) {                                     \
         step_plain<L, S, O, EDDY>(neighbors, first, slots, relax, from, to);                                           \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(FACED, FACED_AT_ONCE<L, S>)                                           \
-        faced_##NAME##_##l##_##s(GivenLevel level, const uint32_t* faced, Relaxation<Real<S>> relax,                   \
-                                 const S* __restrict__ from, S* __restrict__ to) {                                     \
-        step_faced<L, S, O, EDDY>(level, faced, relax, from, to);                                                      \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(OPEN)                                                                 \
-        open_##NAME##_##l##_##s(const uint32_t* neighbors, uint32_t slots, const uint32_t* list, uint32_t count,       \
-                                const uint64_t* stepped, uint32_t exchanging, Relaxation<Real<S>> relax,               \
-                                const S* __restrict__ from, S* __restrict__ to, Real<S>* __restrict__ moments) {       \
-        step_open<L, S, O, EDDY>(neighbors, slots, list, count, stepped, exchanging, relax, from, to, moments);        \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
-        bounded_##NAME##_##l##_##s(GivenLevel level, const uint32_t* bounded, const uint64_t* stepped,                 \
-                                   uint32_t exchanging, Relaxation<Real<S>> relax, const S* __restrict__ from,         \
-                                   S* to, Real<S>* __restrict__ moments) {                                             \
-        step_walled<L, S, O, EDDY, true>(level, bounded, stepped, exchanging, relax, from, to, moments);               \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(BOUNDED)                                                              \
-        cut_##NAME##_##l##_##s(GivenLevel level, const uint32_t* cut, const uint64_t* stepped, uint32_t exchanging,    \
-                               Relaxation<Real<S>> relax, const S* __restrict__ from, S* to,                           \
-                               Real<S>* __restrict__ moments) {                                                        \
-        step_walled<L, S, O, EDDY, false>(level, cut, stepped, exchanging, relax, from, to, moments);                  \
-    }
+    SPECIAL(L, l, S, s, NAME, O, EDDY, false)
 #define OPERATOR(L, l, S, s, NAME, O) ENTRY(L, l, S, s, NAME, O, false) ENTRY(L, l, S, s, NAME##_eddy, O, true)
 #define EACH(L, l, S, s) OPERATOR(L, l, S, s, trt, Trt) OPERATOR(L, l, S, s, regularized, Regularized)
 EACH_LATTICE(EACH)
@@ -444,6 +467,9 @@ EACH_LATTICE(EACH)
 #define MORE(S, s) OPERATOR(D2Q9, d2q9, S, s, kbc, Kbc)
 #else
 #define MORE(S, s) OPERATOR(D3Q27, d3q27, S, s, cumulant, Cumulant) OPERATOR(D3Q27, d3q27, S, s, kbc, Kbc)
+// Beside slots that keep 9 values a cell (`tiles.cu`).
+SPECIAL(D3Q19, d3q19, float, f32, regularized_kept, Regularized, false, true)
+SPECIAL(D3Q27, d3q27, float, f32, regularized_kept, Regularized, false, true)
 #endif
 MORE(__half, f16)
 MORE(float, f32)

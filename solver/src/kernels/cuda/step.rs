@@ -1,8 +1,10 @@
-//! Launches side by side, by what is around a block: `cut` steps blocks with cut links or solid cells, `faced` those at one face of
-//! the box, `bounded` those at edges of the box or at a face and a wall, `open` those beside another level, and `plain` the rest.
-//! Apart, each has the registers and the loads that it needs, and the few, slow blocks at walls delay no others.
+//! Launches side by side, by what is around a block: `cut` steps blocks with cut links or solid cells, `faced` those at
+//! one face of the box, `bounded` those at edges of the box or at a face and a wall, `open` those beside another level,
+//! and `plain` the rest. Apart, each has the registers and the loads that it needs, and the few, slow blocks at walls
+//! delay no others. Where cells keep 9 values instead of populations, `tile` takes the place of `plain`, and the others
+//! write these values too.
 
-use super::{STEP, entry, give};
+use super::{STEP, TILES, entry, give};
 use crate::{
     SolverError,
     constants::{closure, operator},
@@ -13,7 +15,7 @@ use crate::{
 };
 use cutlink_amr::dims;
 use cutlink_device::{
-    Backend,
+    Backend, Real,
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
@@ -21,6 +23,11 @@ use cutlink_device::{
 const PLAIN: u32 = 128;
 const OPEN: u32 = 64;
 const BOUNDED: u32 = 64;
+/// As in `tiles.cu`.
+const TILE: u32 = 512;
+const EDGE: usize = 8;
+const PLACES: usize = 8 * 10 * 8;
+const AROUND: usize = 64;
 const fn faced_threads(d: usize) -> u32 {
     if d == 2 { 32 } else { 64 }
 }
@@ -57,6 +64,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         faced_entry,
         plain_entry,
     ] = match relax.operator {
+        operator::REGULARIZED if level.keeps_moments() => entries!(of "regularized_kept"),
         operator::REGULARIZED => entries!("regularized"),
         operator::CUMULANT => entries!("cumulant"),
         operator::KBC => entries!("kbc"),
@@ -66,6 +74,10 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     // Plain slots need nothing of the others.
     let own_end = level.halo.own_end();
     let plain_slots = (own_end - level.special) * cells;
+    let kept = match level.keeps_moments() {
+        true => to.address(level.populated * L::Q * cells),
+        false => 0,
+    };
     let (to, moments) = (to.share(), moments.share());
     let walled = |cuda: &Cuda, entry, list: &CudaBuf<u32>| -> Result<(), SolverError> {
         let launch = give(cuda.launch(&STEP, D, entry), level)
@@ -75,9 +87,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             .val(relax)
             .buf(from)
             .val(to)
-            .val(moments);
-        // SAFETY: tables of one level; populations of all its slots, and moments of the exchanging ones; a thread block a
-        // slot, each of which is in one list.
+            .val(moments)
+            .val(kept);
+        // SAFETY: tables of one level; populations of its special slots and those beside them, and moments of the
+        // exchanging ones; a thread block a slot, each of which is in one list. Where cells keep 9 values, those of all
+        // slots are at `kept`.
         unsafe { launch.run(LaunchGrid::blocks(list.len(), BOUNDED))? };
         Ok(())
     };
@@ -95,7 +109,8 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             .val(relax)
             .buf(from)
             .val(to)
-            .val(moments);
+            .val(moments)
+            .val(kept);
         // SAFETY: as above; a thread a cell.
         unsafe { launch.run(LaunchGrid::over(level.open.len() * cells, OPEN))? };
         Ok(())
@@ -105,24 +120,13 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             .buf(&level.faced)
             .val(relax)
             .buf(from)
-            .val(to);
+            .val(to)
+            .val(kept);
         // SAFETY: as above; all neighbours of the listed slots but those beyond a face are slots of the level.
         unsafe { launch.run(LaunchGrid::blocks(level.faced.len(), faced_threads(D)))? };
         Ok(())
     };
-    let plain = |cuda: &Cuda| -> Result<(), SolverError> {
-        let launch = cuda
-            .launch(&STEP, D, plain_entry)
-            .buf(&level.neighbors)
-            .val(level.special as u32)
-            .val(own_end as u32)
-            .val(relax)
-            .buf(from)
-            .val(to);
-        // SAFETY: all neighbours of the slots from `special` on are slots of the level; no special slot is written.
-        unsafe { launch.run(LaunchGrid::over(plain_slots, PLAIN))? };
-        Ok(())
-    };
+    let interior = |cuda: &Cuda| interior::<D, L, S>(cuda, level, (plain_entry, relax), from, to);
     // The slow ones ahead. Most flows have few blocks in one of the first two lists.
     let special = |cuda: &Cuda| {
         let others = |cuda: &Cuda| open(cuda).and_then(|()| faced(cuda));
@@ -136,7 +140,63 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         }
     };
     match level.special.min(plain_slots) {
-        0 => special(cuda).and_then(|()| plain(cuda)),
-        _ => cuda.both(special, plain),
+        0 => special(cuda).and_then(|()| interior(cuda)),
+        _ => cuda.both(special, interior),
     }
+}
+
+/// Steps the plain slots, in tiles where cells keep moments.
+fn interior<const D: usize, L: Lattice, S: Storage>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    (plain, relax): (&'static str, Relaxation<S::Real>),
+    from: &CudaBuf<S>,
+    to: u64,
+) -> Result<(), SolverError> {
+    if level.keeps_moments() {
+        return tiles::<D, L, S>(cuda, level, relax, from, to);
+    }
+    let own_end = level.halo.own_end();
+    let launch = cuda
+        .launch(&STEP, D, plain)
+        .buf(&level.neighbors)
+        .val(level.special as u32)
+        .val(own_end as u32)
+        .val(relax)
+        .buf(from)
+        .val(to);
+    let cells = (own_end - level.special) * dims::cells(D);
+    // SAFETY: all neighbours of the slots from `special` on are slots of the level, of which `from` and `to` have
+    // populations; no special slot is written.
+    unsafe { launch.run(LaunchGrid::over(cells, PLAIN))? };
+    Ok(())
+}
+
+/// Steps the plain slots in tiles.
+fn tiles<const D: usize, L: Lattice, S: Storage>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    relax: Relaxation<S::Real>,
+    from: &CudaBuf<S>,
+    to: u64,
+) -> Result<(), SolverError> {
+    let entry = match relax.acceleration.iter().any(|&g| g != S::Real::of(0.0)) {
+        true => entry!("tile_pushed", L, S),
+        false => entry!("tile", L, S),
+    };
+    let launch = cuda
+        .launch(&TILES, D, entry)
+        .buf(&level.tiles)
+        .val(level.populated as u32)
+        .val(relax)
+        .buf(from)
+        .val(to);
+    // All populations that move, and a row before and behind them.
+    let shared = ((L::Q - 1) * PLACES + 2 * EDGE) * size_of::<S>();
+    let grid = LaunchGrid::blocks(level.tiles.len() / AROUND, TILE).shared(shared as u32);
+    // SAFETY: the slots of tiles and around them are slots of the level, of which `from` and `to` have 9 values a cell
+    // behind the populations of the first ones; tiles have each slot from `special` on once, and no other one is
+    // written.
+    unsafe { launch.run(grid)? };
+    Ok(())
 }

@@ -152,8 +152,13 @@ impl<'a, K: Flows> Bench<'a, K> {
     where
         K: FlowKernels<D>,
     {
-        let plan = Plan::new(mesh, params.clone())?;
+        let mut plan = Plan::new(mesh, params.clone())?;
+        if self.args.populations {
+            plan = plan.with_populations();
+        }
         let (updates, sheets) = (plan.updates(), plan.levels.clone());
+        let storage = plan.cell_storage(K::MEMORY, self.ranks());
+        let level_bytes = plan.level_bytes(K::MEMORY, self.ranks());
         let shares = match self.ranks() {
             1 => Vec::new(),
             ranks => plan.ranks(ranks, K::MEMORY)?,
@@ -187,7 +192,7 @@ impl<'a, K: Flows> Bench<'a, K> {
         flow.take_forces()?;
         let laps = laps(&mut *flow, steps)?;
         self.console.end();
-        let moved = params.update_bytes();
+        let moved = params.update_bytes(storage);
         let ms = Spread::of(times);
         let rate = |ms: f64| updates as f64 / (1e-3 * ms);
         let copied = self.copier.bytes() as f64;
@@ -195,11 +200,12 @@ impl<'a, K: Flows> Bench<'a, K> {
         let of_copy = 1e-3 * Spread::of(ratios).median * (updates * moved) as f64
             / (copied * self.ranks() as f64);
         let cells: u64 = sheets.iter().map(|l| l.cells).sum();
-        let bytes: u64 = sheets.iter().map(|l| l.bytes).sum();
+        let bytes: u64 = level_bytes.iter().sum();
         Ok(FlowCaseReport {
             name,
             lattice: params.lattice.to_string(),
             precision: params.precision.to_string(),
+            storage: storage.name(),
             collision: params.collision.to_string(),
             les: params.les.to_string(),
             root_cells: mesh.frame.root_cells.to_vec(),
@@ -221,7 +227,9 @@ impl<'a, K: Flows> Bench<'a, K> {
             bytes_per_second: rate(ms.median) * moved as f64,
             copy_bytes_per_second: copied / (1e-3 * Spread::of(copies).median),
             of_copy,
-            levels: sheets.iter().map(FlowLevelReport::new).collect(),
+            levels: (sheets.iter().zip(level_bytes))
+                .map(|(sheet, bytes)| FlowLevelReport::new(sheet, bytes))
+                .collect(),
             laps,
         })
     }

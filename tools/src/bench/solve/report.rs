@@ -32,6 +32,7 @@ pub struct FlowCaseReport {
     pub name: &'static str,
     pub lattice: String,
     pub precision: String,
+    pub storage: &'static str,
     pub collision: String,
     pub les: String,
     pub root_cells: Vec<u32>,
@@ -75,13 +76,13 @@ pub struct LapReport {
 }
 
 impl FlowLevelReport {
-    pub(super) fn new(sheet: &LevelSheet) -> Self {
+    pub(super) fn new(sheet: &LevelSheet, bytes: u64) -> Self {
         Self {
             level: sheet.level,
             blocks: sheet.blocks,
             cells: sheet.cells,
-            bytes: sheet.bytes,
-            bytes_per_cell: sheet.bytes as f64 / sheet.cells.max(1) as f64,
+            bytes,
+            bytes_per_cell: bytes as f64 / sheet.cells.max(1) as f64,
         }
     }
 }
@@ -107,6 +108,7 @@ impl FlowBenchReport {
             "case",
             "lattice",
             "precision",
+            "storage",
             "collision",
             "cells",
             "MLUPS",
@@ -121,6 +123,7 @@ impl FlowBenchReport {
                 case.name.to_owned(),
                 case.lattice.clone(),
                 case.precision.clone(),
+                case.storage.to_owned(),
                 described(&case.collision, &case.les),
                 grouped(case.cells),
                 format!("{:.1}", case.mlups),
