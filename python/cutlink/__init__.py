@@ -7,7 +7,7 @@ mesh a surface                         :func:`mesh`
 read a mesh file                       :func:`load`
 check a mesh file or a surface         :func:`inspect`
 run a case with all its outputs        :func:`solve`
-step a flow in lattice units           :class:`Flow`
+step a flow, in lattice or SI units    :class:`Flow`
 refine a mesh of OpenFOAM, Gmsh, VTK   :class:`HexMesh`
 =====================================  =================================================
 
@@ -15,11 +15,13 @@ Lengths are in metres, after the placement of the surface. Everything runs witho
 are subclasses of :class:`CutlinkError`. ``docs/python.md`` of the project describes arrays, units and frames.
 """
 
+from cutlink._arrays import Cells, Links, LinkTable
 from cutlink._errors import (
     CutlinkError,
     DeviceError,
     Diverged,
     GeometryError,
+    MissingFileError,
     OutOfMemoryError,
     RunError,
     Untrusted,
@@ -27,9 +29,10 @@ from cutlink._errors import (
 )
 from cutlink._flow import DeviceFields, Fields, Flow, Samples
 from cutlink._hex import HexMesh, HexPatch
-from cutlink._mesh import Cells, Links, LinkTable, Mesh, bunny, inspect, load, mesh
+from cutlink._mesh import Mesh, bunny, inspect, load, mesh
 from cutlink._native import CUDA, DeviceArray, __version__
-from cutlink._solve import Case, Result, RunningFlow, solve
+from cutlink._solve import Case, Motion, Result, RunningFlow, solve
+from cutlink._units import Units
 
 __all__ = [
     "CUDA",
@@ -48,11 +51,14 @@ __all__ = [
     "LinkTable",
     "Links",
     "Mesh",
+    "MissingFileError",
+    "Motion",
     "OutOfMemoryError",
     "Result",
     "RunError",
     "RunningFlow",
     "Samples",
+    "Units",
     "Untrusted",
     "UsageError",
     "__version__",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,16 @@ class CutlinkError(Exception):
 
 class UsageError(CutlinkError, ValueError):
     """An invalid argument, option, case or file."""
+
+
+class MissingFileError(UsageError, FileNotFoundError):
+    """A file or folder that is not there. `errno` is that of the system."""
+
+    def __init__(
+        self, message: str, causes: list[str] | None = None, hint: str | None = None, details: Any = None
+    ) -> None:
+        super().__init__(message, causes, hint, details)
+        self.errno = errno.ENOENT
 
 
 class GeometryError(CutlinkError):
@@ -87,6 +98,7 @@ CLASSES = {
     cls.__name__: cls
     for cls in (
         UsageError,
+        MissingFileError,
         GeometryError,
         OutOfMemoryError,
         Diverged,
@@ -98,14 +110,39 @@ CLASSES = {
 }
 
 
+TYPES = {
+    **dict.fromkeys(("usize", "u64", "u32", "u16", "u8", "i64", "i32"), "a whole number"),
+    **dict.fromkeys(("f64", "f32"), "a number"),
+    "a boolean": "True or False",
+    "a string": "a text",
+    "a sequence": "a list",
+    "a map": "a dictionary",
+}
+"""Types in messages of the library, in words of Python."""
+
+
 def words(text: str) -> str:
-    """Options as arguments: ``--wall-distance`` becomes ``wall_distance``."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), text)
+    """Options as arguments: ``--wall-distance`` becomes ``wall_distance``; types in words of Python."""
+    text = re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), text)
+    typed = re.search(r"invalid (?:type|value): (.*), expected (.*)", text)
+    if typed is None:
+        return text
+    given = typed[1].replace("string ", "the text ", 1).replace("sequence", "a list").replace("map", "a dictionary")
+    given = re.sub(r"^(integer|floating point) `(.*)`$", r"\2", given)
+    given = re.sub(r"^boolean `(.)(.*)`$", lambda found: found[1].upper() + found[2], given)
+    expected = TYPES.get(typed[2], typed[2])
+    return f"{text[: typed.start()]}{given} is given, {expected} is expected{text[typed.end() :]}"
+
+
+def is_missing(name: str, texts: list[str]) -> bool:
+    """Whether an error of an input is that of the system for a file that is not there (ENOENT, on Windows also the
+    folder)."""
+    return name == "UsageError" and any(text.endswith(("(os error 2)", "(os error 3)")) for text in texts)
 
 
 def make(name: str, message: str, causes: list[str], hint: str | None, details: str | None) -> CutlinkError:
     """The exception for an error of the library."""
-    return CLASSES[name](
+    return CLASSES["MissingFileError" if is_missing(name, [message, *causes]) else name](
         words(message),
         [words(cause) for cause in causes],
         None if hint is None else words(hint),

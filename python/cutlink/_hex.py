@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cutlink import _native
 from cutlink._errors import UsageError
 from cutlink._mesh import StrPath
-from cutlink._plain import listener
+from cutlink._plain import listener, suggesting
 
 
 MOST = 10
@@ -117,6 +117,7 @@ class HexMesh:
         """Centre of mass of each cell in metres, (c, 3)."""
         return self._native.geometry()[1].reshape(-1, 3)
 
+    @suggesting
     def refine(self, cells: npt.ArrayLike, *, device: str = "auto", threads: int = 0) -> HexMesh:
         """A mesh with finer cells, each 1 to 8.
 
@@ -151,6 +152,7 @@ class HexMesh:
         """
         self._native.validate()
 
+    @suggesting
     def write_polymesh(self, case: StrPath, *, format: str = "binary", force: bool = False) -> int:
         """Writes the mesh as that of an OpenFOAM case, with its parent where it is refined; returns its bytes.
 

@@ -7,108 +7,26 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from cutlink import _native
+from cutlink import _native, _show
+from cutlink._arrays import AXES, Array, Cells, Links, LinkTable
 from cutlink._errors import RunError, UsageError
-from cutlink._plain import Progress, listener, to_json
+from cutlink._optional import package
+from cutlink._plain import Progress, listener, suggesting, to_json
 from cutlink._surface import from_object, is_shape
 
 if TYPE_CHECKING:
     import pyvista
+    import xarray
 
 StrPath = str | os.PathLike[str]
-Array = npt.NDArray[Any]
 
 NO_BLOCK = 0xFFFF_FFFF
 """The block of a point outside the box, and the first child of a leaf."""
-
-AXES = ("x", "y", "z")
-
-
-class Cells(NamedTuple):
-    """Leaf cells, by block and cell."""
-
-    center: npt.NDArray[np.float64]
-    """Centres in metres, (N, D)."""
-    size: npt.NDArray[np.float64]
-    """Edge lengths in metres, (N,)."""
-    level: npt.NDArray[np.uint8]
-    """Levels, 0 the root, (N,)."""
-    cell_class: npt.NDArray[np.uint8]
-    """0 fluid, 1 boundary (fluid with a cut link), 2 solid, (N,)."""
-    block: npt.NDArray[np.uint32]
-    """Block of each cell, (N,)."""
-    cell: npt.NDArray[np.uint8]
-    """Place in the block, x + 4 y + 16 z, (N,)."""
-
-
-class LinkTable(NamedTuple):
-    """Every cut link, in the order of `Links.q`. A copy."""
-
-    center: npt.NDArray[np.float64]
-    """Centre of the fluid cell that the link leaves, in metres, (k, D)."""
-    step: npt.NDArray[np.int8]
-    """Where the link leads: -1, 0 or 1 cell along each axis, (k, D)."""
-    direction: npt.NDArray[np.uint8]
-    """The same as a number: (sx+1) + 3 (sy+1) + 9 (sz+1), in 2D (sx+1) + 3 (sy+1), (k,)."""
-    q: npt.NDArray[np.float32]
-    """Distance from the centre to the surface as a fraction of the link, in (0, 1], (k,)."""
-    patch: npt.NDArray[np.uint16]
-    """Patch that is cut: index into `Mesh.patches`, (k,)."""
-    point: npt.NDArray[np.float64]
-    """Where the surface is cut, in metres, (k, D)."""
-    block: npt.NDArray[np.uint32]
-    """Block of the cell, (k,)."""
-    cell: npt.NDArray[np.uint8]
-    """Place of the cell in the block, (k,)."""
-    level: npt.NDArray[np.uint8]
-    """Level of the cell, (k,)."""
-
-
-class Links:
-    """The cut-link table: read-only views, with the names and shapes of ``docs/mesh-file.md``."""
-
-    def __init__(self, native: _native.Mesh) -> None:
-        self._native = native
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def __repr__(self) -> str:
-        return f"<cutlink.Links: {len(self)} links of {len(self.cells)} cells>"
-
-    @property
-    def blocks(self) -> npt.NDArray[np.uint32]:
-        """Block of each row: the leaves with boundary cells, ascending, (r,)."""
-        return self._native.array("link_blocks")
-
-    @property
-    def cell_start(self) -> npt.NDArray[np.uint32]:
-        """First entry of each row in `cells`, and their number, (r + 1,)."""
-        return self._native.array("link_cell_start")
-
-    @property
-    def cells(self) -> npt.NDArray[np.uint64]:
-        """For each boundary cell: bits 0..27 its directions, bits 27..64 its first link, (b,)."""
-        return self._native.array("link_cells")
-
-    @property
-    def q(self) -> npt.NDArray[np.float32]:
-        """Distance to the surface as a fraction of the link, in (0, 1], (k,)."""
-        return self._native.array("link_q")
-
-    @property
-    def patch(self) -> npt.NDArray[np.uint16]:
-        """Patch that is cut, (k,); empty if the surface has one patch."""
-        return self._native.array("link_patch")
-
-    def table(self) -> LinkTable:
-        """Centre, direction, q, patch and wall point of every link. A copy: 61 bytes a link in 3D."""
-        return LinkTable(*self._native.link_table())
 
 
 class Mesh:
@@ -126,6 +44,31 @@ class Mesh:
             f"<cutlink.Mesh: {self.dimensions}D, {self.levels} levels, {len(self.solid)} blocks, "
             f"{len(self.links)} cut links>"
         )
+
+    def _repr_html_(self) -> str:
+        return _show.mesh_html(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have the same box, patches, cells and links; the order of blocks does not count."""
+        if not isinstance(other, Mesh):
+            return NotImplemented
+        if self is other:
+            return True
+        own, its = ((m._native.frame, m.patches, len(m.links), m._native.level_blocks) for m in (self, other))
+        return own == its and self.checksum == other.checksum
+
+    def __hash__(self) -> int:
+        return hash(self.checksum)
+
+    def __copy__(self) -> Mesh:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Mesh:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The bytes of its file and its report: as of a mesh that was loaded, the surface stays behind."""
+        return _unpickled, (self._native.to_bytes(), self._native.report)
 
     @property
     def dimensions(self) -> int:
@@ -209,6 +152,12 @@ class Mesh:
         """The cut links."""
         return Links(self._native)
 
+    @property
+    def surface(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint32], npt.NDArray[np.uint16]] | None:
+        """The surface of a 3D mesh as placed: vertices (v, 3) in metres, facets (f, 3), patch of each facet (f,), which
+        is empty for one patch. Copies. None of a mesh in 2D, and of one that was read or unpickled."""
+        return self._native.surface()
+
     @cached_property
     def report(self) -> dict[str, Any]:
         """The object of ``cutlink mesh --json``, or of ``cutlink inspect --json`` if the mesh was read from a file."""
@@ -236,16 +185,51 @@ class Mesh:
         """Writes ``.vtu`` (cells), ``.htg`` (cells as a tree) or ``.vtp`` (cut points) for ParaView; returns the bytes."""
         return self._native.save_vtk(path, force)
 
+    @suggesting
     def to_polymesh(
-        self, case: StrPath, *, snap: bool = False, format: str = "binary", force: bool = False
+        self,
+        case: StrPath,
+        *,
+        snap: bool = False,
+        grading: str | None = None,
+        cells_between_levels: int | None = None,
+        patch: Mapping[str, str] | None = None,
+        template: str | Mapping[str, Any] | None = None,
+        format: str = "binary",
+        force: bool = False,
     ) -> dict[str, Any]:
         """Writes the fluid as the mesh of an OpenFOAM case; returns the object ``polymesh`` of ``cutlink mesh --json``.
 
-        The mesh is castellated: its walls are faces of cells. `snap` moves them onto the surface, which a mesh that was
-        read from a file does not have. `format` is ``"ascii"``, ``"binary"`` or ``"binary64"``. `force` replaces a mesh that
-        is there. Raises `UsageError` for a 2D mesh, `OutOfMemoryError`, `RunError`.
+        - `snap` moves the walls, which are faces of cells otherwise, onto the surface.
+        - `grading`: ``"cell"`` chooses cells one by one, with `cells_between_levels` (default: 3) cells of a level
+          between finer and coarser ones; ``"block"`` takes the leaf cells. Default: ``"cell"`` where the mesh has its
+          surface.
+        - `patch`: types of patches and groups, such as ``{"inlet": "patch,group=inlet"}``.
+        - `template`: the other files of a case that runs, ``"simpleFoam"``, ``"pimpleFoam"`` or ``"interFoam"``, with
+          keys as in ``"simpleFoam,velocity=40"``, or a dictionary ``{"solver": "simpleFoam", "velocity": [40, 0, 0]}``
+          (``docs/cli.md``).
+        - `format`: ``"ascii"``, ``"binary"`` or ``"binary64"``. `force` replaces a mesh that is there, and files of the
+          template.
+
+        A mesh that was read from a file has no surface, which `snap` and ``"cell"`` need. Raises `UsageError`, also for
+        a 2D mesh, `OutOfMemoryError`, `RunError`.
         """
-        return self._native.save_polymesh(case, (snap, format, force), listener(None))
+        if grading is None:
+            grading = "cell" if self._native.has_surface or cells_between_levels is not None else "block"
+        if grading not in ("cell", "block"):
+            raise UsageError(f'there is no grading "{grading}"', hint="gradings: cell, block")
+        if grading == "block" and cells_between_levels is not None:
+            raise UsageError("cells_between_levels goes with grading cell")
+        between = 3 if cells_between_levels is None else cells_between_levels
+        options = {
+            "snap": bool(snap),
+            "format": format,
+            "force": bool(force),
+            "cells_between_levels": between if grading == "cell" else None,
+            "patch": [f"{name}={kind}" for name, kind in (patch or {}).items()],
+            "template": _template(template),
+        }
+        return self._native.save_polymesh(case, to_json("the call", options), listener(None))
 
     def cells(self, box: Sequence[float] | None = None) -> Cells:
         """Centre, size, level and class of every leaf cell, or of those with their centre in a box.
@@ -361,12 +345,11 @@ class Mesh:
         `fields` adds arrays by name: (n, 4^D) by block and cell, or (D, n, 4^D) for vectors. `box` takes the cells with
         their centre in it. Needs pyvista. Memory: about 120 bytes a cell, twice that while it is made.
         """
-        import pyvista
-
+        vista = package("pyvista", "Mesh.to_pyvista")
         cells = self.cells(box)
         points, corners = self._native.corners(cells.block, cells.cell)
-        kind = pyvista.CellType.VOXEL if self.dimensions == 3 else pyvista.CellType.PIXEL
-        grid = pyvista.UnstructuredGrid({kind: corners}, points)
+        kind = vista.CellType.VOXEL if self.dimensions == 3 else vista.CellType.PIXEL
+        grid = vista.UnstructuredGrid({kind: corners}, points)
         grid.cell_data["class"] = cells.cell_class
         grid.cell_data["level"] = cells.level
         found = (cells.block, cells.cell)
@@ -377,9 +360,80 @@ class Mesh:
                 vectors[:, : values.shape[0]] = values.T
                 values = vectors
             grid.cell_data[name] = values
-        return grid
+        return cast("pyvista.UnstructuredGrid", grid)
+
+    def to_xarray(
+        self,
+        shape: Sequence[int],
+        fields: Mapping[str, str | npt.ArrayLike] | None = None,
+        *,
+        outside: float | None = None,
+    ) -> xarray.Dataset:
+        """Fields on a uniform grid over the box as `sample` gives them, with the centres of its cells in metres as
+        coordinates.
+
+        `shape` is that of the grid, x first. `fields` are those of `sample` by name (default: class and level); vectors
+        have the dimension ``component`` first. Needs xarray.
+        """
+        module = package("xarray", "Mesh.to_xarray")
+        names = AXES[: self.dimensions]
+        counts = tuple(int(n) for n in shape)
+        if len(counts) != self.dimensions or min(counts) < 1:
+            raise UsageError(f"{counts} is no shape of a grid in {self.dimensions}D")
+        steps = (self.upper - self.origin) / counts
+        made = {}
+        for name, field in (fields or {"class": "class", "level": "level"}).items():
+            values = self.sample(counts, field, outside=outside)
+            more = ("component",) if values.ndim > self.dimensions else ()
+            made[name] = ((*more, *names), values)
+        at = {name: self.origin[a] + (np.arange(counts[a]) + 0.5) * steps[a] for a, name in enumerate(names)}
+        if any(dims[0] == "component" for dims, _ in made.values()):
+            at["component"] = np.array(names)
+        dataset = module.Dataset(made, at)
+        for name in names:
+            dataset[name].attrs["units"] = "m"
+        return cast("xarray.Dataset", dataset)
+
+    def plot(
+        self,
+        field: npt.ArrayLike | None = None,
+        *,
+        axis: str = "z",
+        at: float | None = None,
+        body: bool = True,
+        show: bool = True,
+        plotter: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Draws the fluid cells that meet a plane, by level or by a field, and the surface by patch. Needs pyvista.
+
+        - `field`: an array (n, 4^D) by block and cell, such as `Flow.density`, or (D, n, 4^D), whose magnitude is
+          drawn.
+        - The plane is normal to `axis` at the coordinate `at` in metres (default: the middle of the surface); a mesh in
+          2D is drawn as a whole. `body` draws the surface too; of a mesh that was read the points where links are cut.
+        - `show=False` returns the `pyvista.Plotter` instead of showing it. `plotter` is one to draw into. `options` are
+          those of `pyvista.Plotter.show`, such as ``screenshot="mesh.png"``.
+        """
+        return _show.plot(self, field, axis, at, body, show, plotter, options)
 
 
+def _unpickled(data: bytes, report: str) -> Mesh:
+    return Mesh(_native.from_bytes(data, report))
+
+
+def _template(given: str | Mapping[str, Any] | None) -> str | None:
+    """A template as the command line has it."""
+    if given is None or isinstance(given, str):
+        return given
+    table = dict(given)
+    solver = table.pop("solver", None)
+    if not isinstance(solver, str):
+        raise UsageError("a template needs a solver", hint='{"solver": "simpleFoam", …}')
+    written = (" ".join(f"{x}" for x in np.asarray(value)) if np.ndim(value) else value for value in table.values())
+    return ",".join([solver, *(f"{key}={value}" for key, value in zip(table, written, strict=True))])
+
+
+@suggesting
 def mesh(
     source: Any,
     *,
@@ -413,9 +467,11 @@ def mesh(
     """Embeds a surface into a mesh with cut links.
 
     `source` is the path of a surface file (STL, PLY, OBJ, OFF, 3MF, glTF, VTK, VTP, 2D polyline) or a list of paths,
-    which are one surface with the patches of each, a built-in shape such as ``"sphere:r=0.5"``, arrays
-    ``(vertices, faces)`` of shapes (n, D) and (m, D), a `trimesh.Trimesh` or a `pyvista.PolyData`. Facets are
-    counter-clockwise from outside. `patch` gives the patch of each face of arrays, `patches` their names.
+    which are one surface with the patches of each, a built-in shape such as ``"sphere:r=0.5"``, arrays ``(vertices,
+    faces)`` of shapes (n, D) and (m, D), a mesh or a scene of trimesh, any dataset or `MultiBlock` of pyvista or VTK, a
+    `meshio.Mesh`, any object with vertices and faces (or triangles), or a dictionary of such objects, each a patch.
+    Facets are counter-clockwise from outside. `patch` gives the patch of each face, `patches` their names, of anything
+    but files and shapes.
 
     Options have the names and defaults of ``cutlink mesh`` (``docs/cli.md``), lengths are in metres:
 
@@ -426,9 +482,9 @@ def mesh(
       ``"outside"`` or ``"inside"``. `seed`: keep only the fluid connected to this point. `close_holes`: close holes
       between sheets up to this diameter. `robust`: accept open surfaces.
     - `unit`, `scale`, `rotate`, `fit`, `translate`: placement, in this order.
-    - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. `ranks`: parts that are made
-      one after the other, with less memory on a device. `gpus`: GPUs that make a part each. The mesh is bit-identical for
-      any of them.
+    - `device`: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:N"``. `threads`: 0 for all cores. `ranks`: parts that are
+      made one after the other, with less memory on a device. `gpus`: GPUs that make a part each. The mesh is
+      bit-identical for any of them.
     - `progress`: called with the share done, 0 to 1, and a status.
 
     Raises `UsageError`, `GeometryError` (the surface has no well-defined inside), `OutOfMemoryError`, `DeviceError`.
@@ -470,7 +526,8 @@ def mesh(
         if arrays is None:
             raise UsageError(
                 f"{type(source).__name__} is no surface",
-                hint="give a path or a list of paths, a shape, (vertices, faces), a trimesh.Trimesh or a pyvista.PolyData",
+                hint="give a path or a list of paths, a shape, (vertices, faces), a mesh of trimesh, pyvista or meshio, or an "
+                "object with vertices and faces",
             )
         if patch is not None or patches is not None:
             from cutlink._surface import from_arrays
@@ -481,6 +538,7 @@ def mesh(
     return Mesh(_native.build(to_json("the call", options), arrays, listener(progress)))
 
 
+@suggesting
 def load(path: StrPath, *, threads: int = 0) -> Mesh:
     """Reads a mesh file, and checks it.
 
@@ -489,6 +547,7 @@ def load(path: StrPath, *, threads: int = 0) -> Mesh:
     return Mesh(_native.load(path, threads))
 
 
+@suggesting
 def inspect(path: StrPath, *, check: bool = False, threads: int = 0) -> dict[str, Any]:
     """Content of a mesh file, or health of a surface: the object of ``cutlink inspect --json``.
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -50,3 +53,32 @@ def listener(progress: Progress | None) -> Callable[..., None]:
             progress(min(first / total, 1.0) if total else 0.0, status)
 
     return on_report
+
+
+def meant(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like a wrong one, if any is."""
+    names = list(known)
+    found = difflib.get_close_matches(word, names, 1, 0.6)
+    found = found or [name for name in names if word and (name.startswith(word) or word.startswith(name))]
+    return found[0] if found else None
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def suggesting(function: Callable[P, R]) -> Callable[P, R]:
+    """A keyword that a function does not have is a `TypeError` that names the one that was meant."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        wrong = next((name for name in options if name not in known), None)
+        if wrong is None:
+            return function(*arguments, **options)
+        name = function.__qualname__.removesuffix(".__init__")
+        close = meant(wrong, known)
+        way = f"did you mean {close!r}?" if close else f"keywords: {', '.join(known)}"
+        raise TypeError(f"{name}() got an unexpected keyword argument {wrong!r}; {way}")
+
+    return checked

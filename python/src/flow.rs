@@ -2,191 +2,26 @@
 
 use crate::device_array::DeviceArray;
 use crate::errors::OrRaise;
+use crate::flow_table::{FlowTable, Functions, vector};
 use crate::mesh::NativeMesh;
 use crate::work::{self, Outcome};
 use cutlink::device::DeviceOption;
 use cutlink::device::{OpenedDevice, on};
+use cutlink::flow::checkpoint;
 use cutlink::{AnyMesh, Error, ErrorKind, Mesh, StopToken, pool};
 use cutlink_device::memory::with_capacity;
 use cutlink_solver::{
-    Collision, DeviceFields, FaceCondition, ForceSample, LatticeFlow, Les, MAX_FORCE_SAMPLES,
-    Motion, Params, PatchCondition, Plan, Precision, Snapshot, WallScheme, fields::velocity_at,
+    DeviceFields, ForceSample, LatticeFlow, MAX_FORCE_SAMPLES, Plan, Snapshot, fields::velocity_at,
 };
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-/// A condition at a face, in lattice units.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Face {
-    Periodic,
-    NoSlip,
-    FreeSlip,
-    Outflow,
-    Velocity(Vec<f64>),
-    Density(f64),
-    FarField { velocity: Vec<f64>, density: f64 },
-}
-
-/// A condition at a patch, in lattice units.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Patch {
-    Wall,
-    Velocity(Vec<f64>),
-    Rotation { center: Vec<f64>, omega: [f64; 3] },
-    Density(f64),
-}
-
-/// The parameters of a flow, all in units of the root lattice.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FlowTable {
-    viscosity: f64,
-    lattice: Option<String>,
-    collision: Option<String>,
-    magic: Option<f64>,
-    les: Option<String>,
-    les_constant: Option<f64>,
-    precision: Option<String>,
-    interpolation: Option<String>,
-    wall: Option<String>,
-    #[serde(default)]
-    wall_model: Vec<String>,
-    acceleration: Option<Vec<f64>>,
-    moment_center: Option<Vec<f64>>,
-    forces_every: Option<u64>,
-    #[serde(default)]
-    faces: BTreeMap<String, Face>,
-    #[serde(default)]
-    patches: BTreeMap<String, Patch>,
-}
-
-const FACES: [&str; 6] = ["x-", "x+", "y-", "y+", "z-", "z+"];
-
-fn vector<const D: usize>(what: &str, numbers: &[f64]) -> Result<[f64; D], Error> {
-    numbers.try_into().map_err(|_| {
-        Error::input(format!(
-            "{what} has {} numbers, the mesh is {D}D",
-            numbers.len()
-        ))
-    })
-}
-
-impl FlowTable {
-    fn collision(&self) -> Result<Collision, Error> {
-        let name = self.collision.as_deref();
-        match (name, self.magic) {
-            (Some("trt") | None, Some(magic)) => Ok(Collision::Trt { magic }),
-            (Some(_), Some(_)) => Err(Error::input("magic is a parameter of the collision trt")),
-            (Some(name), None) => Ok(name.parse()?),
-            (None, None) => Ok(Collision::Regularized),
-        }
-    }
-
-    fn les(&self) -> Result<Les, Error> {
-        let les = self.les.as_deref().unwrap_or("none").parse()?;
-        Ok(match (les, self.les_constant) {
-            (les, None) => les,
-            (Les::Smagorinsky { .. }, Some(constant)) => Les::Smagorinsky { constant },
-            (Les::Qr { .. }, Some(constant)) => Les::Qr { constant },
-            (Les::None, Some(_)) => {
-                return Err(Error::input("les_constant needs les: smagorinsky or qr"));
-            }
-        })
-    }
-
-    fn face<const D: usize>(name: &str, face: &Face) -> Result<FaceCondition<D>, Error> {
-        Ok(match face {
-            Face::Periodic => FaceCondition::Periodic,
-            Face::NoSlip => FaceCondition::Velocity([0.0; D]),
-            Face::FreeSlip => FaceCondition::FreeSlip,
-            Face::Outflow => FaceCondition::Outflow,
-            Face::Velocity(velocity) => FaceCondition::Velocity(vector(name, velocity)?),
-            Face::Density(density) => FaceCondition::Pressure(*density),
-            Face::FarField { velocity, density } => FaceCondition::FarField {
-                velocity: vector(name, velocity)?,
-                density: *density,
-            },
-        })
-    }
-
-    fn patch<const D: usize>(
-        name: &str,
-        patch: &Patch,
-        scheme: WallScheme,
-    ) -> Result<PatchCondition<D>, Error> {
-        let motion = match patch {
-            Patch::Wall => Motion::Uniform([0.0; D]),
-            Patch::Velocity(velocity) => Motion::Uniform(vector(name, velocity)?),
-            Patch::Rotation { center, omega } => Motion::Rotation {
-                center: vector(name, center)?,
-                omega: *omega,
-            },
-            Patch::Density(density) => return Ok(PatchCondition::Pressure(*density)),
-        };
-        Ok(PatchCondition::Wall { scheme, motion })
-    }
-
-    fn params<const D: usize>(&self, mesh: &Mesh<D>) -> Result<Params<D>, Error> {
-        let lattice = match &self.lattice {
-            Some(name) => name.parse()?,
-            None if D == 2 => cutlink_solver::LatticeKind::D2Q9,
-            None if matches!(self.collision.as_deref(), Some("cumulant" | "kbc")) => {
-                cutlink_solver::LatticeKind::D3Q27
-            }
-            None => cutlink_solver::LatticeKind::D3Q19,
-        };
-        let mut params = Params::new(lattice, self.viscosity);
-        params.collision = self.collision()?;
-        params.les = self.les()?;
-        if let Some(name) = &self.precision {
-            params.precision = name.parse::<Precision>()?;
-        }
-        if let Some(name) = &self.interpolation {
-            params.interpolation = name.parse()?;
-        }
-        if let Some(numbers) = &self.acceleration {
-            params.acceleration = vector("acceleration", numbers)?;
-        }
-        if let Some(numbers) = &self.moment_center {
-            params.moment_center = vector("moment_center", numbers)?;
-        }
-        for (name, face) in &self.faces {
-            let Some(n) = FACES[..2 * D].iter().position(|known| known == name) else {
-                return Err(
-                    Error::input(format!("a box in {D}D has no face \"{name}\""))
-                        .hint(format!("faces: {}", FACES[..2 * D].join(", "))),
-                );
-            };
-            params.faces[n / 2][n % 2] = Self::face(name, face)?;
-        }
-        let scheme = match &self.wall {
-            Some(name) => name.parse()?,
-            None => WallScheme::Linear,
-        };
-        let named = self.patches.keys().chain(&self.wall_model);
-        if let Some(name) = named.into_iter().find(|name| !mesh.patches.contains(name)) {
-            return Err(Error::input(format!("the mesh has no patch \"{name}\""))
-                .hint(format!("patches: {}", mesh.patches.join(", "))));
-        }
-        for name in &mesh.patches {
-            let given = self.patches.get(name).unwrap_or(&Patch::Wall);
-            if self.wall_model.contains(name) {
-                params.modeled.push(params.patches.len());
-            }
-            params.patches.push(Self::patch(name, given, scheme)?);
-        }
-        params.forces = self.forces_every != Some(0) && !mesh.links.is_empty();
-        Ok(params)
-    }
-}
 
 /// Density and velocity of every cell: (n 4^D), (D n 4^D).
 struct Fields {
@@ -211,6 +46,10 @@ trait AnyFlow {
     fn set(&mut self, density: f64, velocity: &[f64]) -> Result<(), Error>;
     /// Sets the state of each cell: density (n 4^D) and velocity (D n 4^D).
     fn set_fields(&mut self, density: Vec<f32>, velocity: &[f32]) -> Result<(), Error>;
+    /// Checksum of the mesh.
+    fn mesh(&self) -> u64;
+    fn save(&self, out: &mut dyn Write) -> Result<(), Error>;
+    fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error>;
 }
 
 struct Of<'a, 'm, const D: usize>(&'a mut (dyn LatticeFlow<D> + 'm), &'m Mesh<D>);
@@ -291,6 +130,18 @@ impl<const D: usize> AnyFlow for Of<'_, '_, D> {
         let at = |x: [f64; D]| velocity_at(mesh, &state, x).unwrap_or((1.0, [0.0; D]));
         Ok(flow.set(&at)?)
     }
+
+    fn mesh(&self) -> u64 {
+        self.1.checksum()
+    }
+
+    fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
+        Ok(self.0.save(out)?)
+    }
+
+    fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
+        Ok(self.0.restore(from)?)
+    }
 }
 
 /// Work for the thread of a flow.
@@ -299,7 +150,7 @@ type Task = Box<dyn FnOnce(&mut dyn AnyFlow) + Send>;
 /// Starts a flow and serves its tasks until nobody has any more; `started` learns whether it has started.
 fn serve(
     mesh: &AnyMesh,
-    table: &FlowTable,
+    table: &(FlowTable, Functions),
     device: DeviceOption,
     started: &Sender<Outcome<String>>,
     tasks: &Receiver<Task>,
@@ -312,13 +163,13 @@ fn serve(
 
 fn serve_in<const D: usize>(
     mesh: &Mesh<D>,
-    table: &FlowTable,
+    (table, functions): &(FlowTable, Functions),
     device: DeviceOption,
     started: &Sender<Outcome<String>>,
     tasks: &Receiver<Task>,
 ) -> Result<(), Error> {
     let device = OpenedDevice::new(device.0)?;
-    let plan = Plan::new(mesh, table.params(mesh)?)?;
+    let plan = Plan::new(mesh, table.params(mesh, functions)?)?;
     let mut flow = on!(&device.opened, backend => plan.start(backend))?;
     flow.sample_forces_every(table.forces_every.unwrap_or(1).max(1));
     // Whoever started it waits for this.
@@ -335,6 +186,9 @@ pub(crate) struct NativeFlow {
     mesh: Arc<AnyMesh>,
     every: u64,
     device: String,
+    /// The parameters as TOML, as a saved flow has them.
+    parameters: String,
+    functions: Functions,
     tasks: Mutex<Option<Sender<Task>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -346,6 +200,11 @@ impl NativeFlow {
             AnyMesh::D2(_) => (2, 16),
             AnyMesh::D3(_) => (3, 64),
         }
+    }
+
+    /// Kind of the device.
+    fn kind(&self) -> &str {
+        self.device.split(':').next().unwrap_or_default()
     }
 
     /// Has the flow's thread do something, and waits for it.
@@ -391,7 +250,7 @@ impl Drop for NativeFlow {
 
 #[pymethods]
 impl NativeFlow {
-    /// Starts a flow at rest on a mesh; `parameters` is a JSON object.
+    /// Starts a flow at rest on a mesh; `parameters` is a JSON object, `functions` are those of [`Functions`].
     #[new]
     fn new(
         py: Python<'_>,
@@ -399,10 +258,22 @@ impl NativeFlow {
         parameters: &str,
         device: &str,
         threads: usize,
+        functions: BTreeMap<String, Py<PyAny>>,
     ) -> PyResult<Self> {
         let table: FlowTable = crate::table("flow", parameters).or_raise(py)?;
+        let mut written = crate::toml_table("flow", parameters).or_raise(py)?;
+        if !functions.is_empty() {
+            let places: Vec<toml::Value> = functions
+                .keys()
+                .map(|place| place.as_str().into())
+                .collect();
+            written.insert("functions".to_owned(), places.into());
+        }
+        let written = written.to_string();
+        let functions = Functions::new(functions);
         let device: DeviceOption = device.parse().or_raise(py)?;
         let every = table.forces_every.unwrap_or(1);
+        let table = (table, functions.clone());
         let mesh = Arc::clone(&mesh.mesh);
         let (tasks, receiver) = channel();
         let stop = StopToken::new();
@@ -429,13 +300,15 @@ impl NativeFlow {
             let made = made
                 .map_err(|e| Error::new(ErrorKind::Runtime, "cannot start a thread").because(&e))
                 .or_raise(py)?;
-            let name = work::ask(py, &send, &stop, |answer| answer)?;
+            let name = functions.blame(work::ask(py, &send, &stop, |answer| answer))?;
             (made, name)
         };
         Ok(Self {
             mesh,
             every,
             device: name,
+            parameters: written,
+            functions,
             tasks: Mutex::new(Some(tasks)),
             thread: Mutex::new(Some(made)),
         })
@@ -456,7 +329,8 @@ impl NativeFlow {
     fn advance<'py>(&self, py: Python<'py>, steps: u64) -> PyResult<Bound<'py, PyAny>> {
         let stop = StopToken::new();
         let (every, asked) = (self.every, stop.clone());
-        let samples = self.ask(py, &stop, move |flow| flow.advance(steps, every, &asked))?;
+        let samples = self.ask(py, &stop, move |flow| flow.advance(steps, every, &asked));
+        let samples = self.functions.blame(samples)?;
         let (count, patches) = match &*self.mesh {
             AnyMesh::D2(mesh) => (samples.len(), mesh.patches.len()),
             AnyMesh::D3(mesh) => (samples.len(), mesh.patches.len()),
@@ -527,5 +401,61 @@ impl NativeFlow {
         self.ask(py, &StopToken::new(), move |flow| {
             flow.set_fields(density, &velocity)
         })
+    }
+    /// Writes all that [`restore`](Self::restore) needs into a folder, as a checkpoint; returns its path.
+    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
+        let (case, device) = (self.parameters.clone(), self.kind().to_owned());
+        self.ask(py, &StopToken::new(), move |flow| {
+            let header = checkpoint::Header {
+                version: checkpoint::VERSION,
+                cutlink: env!("CARGO_PKG_VERSION").to_owned(),
+                case,
+                mesh: flow.mesh(),
+                device,
+                step: flow.steps(),
+                notes: serde_json::Map::new(),
+            };
+            checkpoint::write(&folder, &header, |out| flow.save(out))
+        })
+    }
+
+    /// Takes the place of a flow that was saved, on the same mesh with the same parameters.
+    fn restore(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let parameters = self.parameters.clone();
+        self.ask(py, &StopToken::new(), move |flow| {
+            let mesh = flow.mesh();
+            let read = checkpoint::read(&path, &parameters, mesh, |from| flow.restore(from));
+            read.map(drop).map_err(of_a_flow)
+        })
+    }
+}
+
+/// The parameters of a saved flow as a JSON object.
+///
+/// # Errors
+/// A file that cannot be read, is damaged, or has the flow of a case.
+#[pyfunction]
+pub(crate) fn saved_parameters(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let read = || {
+        let header = checkpoint::header(&path).map_err(of_a_flow)?;
+        let table = header.case.parse::<toml::Table>().ok();
+        let table = table
+            .filter(|table| table.contains_key("viscosity"))
+            .ok_or_else(|| {
+                let text = format!("{} is the checkpoint of a case", path.display());
+                Error::input(text).hint("cutlink.solve(case, resume=True) continues it")
+            })?;
+        crate::json(&table)
+    };
+    py.detach(read).or_raise(py)
+}
+
+/// Errors of checkpoints with the way out of a flow in lattice units.
+fn of_a_flow(error: Error) -> Error {
+    match error.kind {
+        ErrorKind::Input => {
+            error.hint("give the file of Flow.save, and the mesh and the parameters of the flow that was saved")
+        }
+        _ => error,
     }
 }

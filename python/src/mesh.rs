@@ -10,19 +10,19 @@ use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::Times;
 use cutlink::mesh::resolve::{Job, resolve, resolve_for_surface};
-use cutlink::polymesh::{self, PolyMeshReport};
 use cutlink::vtk::{self, VtkFormat};
-use cutlink::{
-    AnyMesh, Error, ErrorKind, Mesh, MeshOptions, Observer as _, StopToken, output, pool,
-};
+use cutlink::{AnyMesh, Error, ErrorKind, Mesh, MeshOptions, StopToken, output, pool};
 use cutlink_device::memory;
 use cutlink_mesher::Surface;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
 use cutlink_mesher::read::AnySurface;
-use cutlink_voxelizer::mesh_file;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use cutlink_mesher::snap::Snapped;
+use cutlink_voxelizer::EmbedParams;
+use cutlink_voxelizer::mesh_file::{self, FileError};
+use numpy::{PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2, ToPyArray as _};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,8 +37,19 @@ pub(crate) struct NativeMesh {
     metadata: BTreeMap<String, String>,
     /// The object of `cutlink mesh --json`, or of `cutlink inspect --json` for a mesh that was read.
     report: String,
-    /// The surface as placed, of a 3D mesh that was built.
-    placed: Option<Arc<Surface<3>>>,
+    /// The surface of a 3D mesh that was built.
+    pub(crate) body: Option<Arc<Body<3>>>,
+}
+
+/// The surface that a mesh was built of, for walls and cells of a `polyMesh`.
+#[derive(Debug)]
+pub(crate) struct Body<const D: usize> {
+    /// As placed.
+    pub(crate) placed: Surface<D>,
+    /// On the lattice of the mesh.
+    pub(crate) snapped: Snapped<D>,
+    /// Where cells are fine, one by one: `wall_distance` is 0 where it was not given.
+    pub(crate) params: EmbedParams,
 }
 
 /// Calls generic code with the mesh of either dimension.
@@ -173,8 +184,8 @@ fn from_job(
             NativeMesh::new(AnyMesh::D2(mesh), metadata, report, None)
         }
         AnyPlaced::D3(placed) => {
-            let (mesh, metadata, report, placed) = complete(builder, &opening, placed, began)?;
-            NativeMesh::new(AnyMesh::D3(mesh), metadata, report, placed)
+            let (mesh, metadata, report, body) = complete(builder, &opening, placed, began)?;
+            NativeMesh::new(AnyMesh::D3(mesh), metadata, report, body)
         }
     }
 }
@@ -193,13 +204,8 @@ fn place<const D: usize>(
     builder.place_surface(surface)
 }
 
-/// A mesh, the metadata of its file, its report, and the surface as placed.
-type Made<const D: usize> = (
-    Mesh<D>,
-    BTreeMap<String, String>,
-    String,
-    Option<Surface<D>>,
-);
+/// A mesh, the metadata of its file, its report, and its surface.
+type Made<const D: usize> = (Mesh<D>, BTreeMap<String, String>, String, Option<Body<D>>);
 
 fn complete<const D: usize>(
     mut builder: Builder<'_>,
@@ -224,7 +230,15 @@ where
     report.peak_rss_bytes = memory::peak_resident();
     report.device.peak_bytes = opening.get()?.opened.peak_bytes();
     report.notes = builder.notes;
-    Ok((mesh, metadata, crate::json(&report)?, prepared.placed))
+    let distance = builder.job.wall_distance.unwrap_or(0.0);
+    let params = builder.job.params::<D>(distance, &prepared.patches)?;
+    let params = params.with_levels(builder.levels);
+    let body = prepared.placed.map(|placed| Body {
+        placed,
+        snapped: prepared.snapped,
+        params,
+    });
+    Ok((mesh, metadata, crate::json(&report)?, body))
 }
 
 /// Reads a mesh file.
@@ -245,6 +259,17 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<Na
             })
         },
     )
+}
+
+/// The mesh of the bytes of a file, with its report.
+#[pyfunction]
+pub(crate) fn from_bytes(py: Python<'_>, bytes: &[u8], report: String) -> PyResult<NativeMesh> {
+    let made = py.detach(|| {
+        let read = mesh_file::parse(Path::new("the mesh"), bytes);
+        let (mesh, metadata) = read.map_err(inspect::unreadable)?;
+        NativeMesh::new(mesh, metadata, report, None)
+    });
+    made.or_raise(py)
 }
 
 /// The object of `cutlink inspect --json` for a mesh file or a surface.
@@ -291,7 +316,7 @@ impl NativeMesh {
         mesh: AnyMesh,
         metadata: BTreeMap<String, String>,
         report: String,
-        placed: Option<Surface<3>>,
+        body: Option<Body<3>>,
     ) -> Result<Self, Error> {
         // The views have the numbering of the file, which has no gaps.
         if !of_mesh!(&mesh, mesh => mesh.forest.is_contiguous()) {
@@ -304,7 +329,7 @@ impl NativeMesh {
             mesh: Arc::new(mesh),
             metadata,
             report,
-            placed: placed.map(Arc::new),
+            body: body.map(Arc::new),
         })
     }
 
@@ -391,45 +416,58 @@ impl NativeMesh {
         .or_raise(py)
     }
 
-    /// Writes the fluid as the mesh of an OpenFOAM case, its walls moved onto the surface if `snap`; returns the object
-    /// `polymesh` of `cutlink mesh --json`, as JSON. `on_report` is called with notes.
+    /// Writes the fluid as the mesh of an OpenFOAM case; see [`crate::polymesh::save`].
     fn save_polymesh<'py>(
         &self,
         py: Python<'py>,
         case: PathBuf,
-        options: (bool, String, bool),
+        options: &str,
         on_report: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (snap, format, force) = options;
-        let format = crate::hex::encoding(&format).or_raise(py)?.into();
-        let surface = match (snap, &self.placed) {
-            (false, _) => None,
-            (true, Some(placed)) => Some(Arc::clone(placed)),
-            (true, None) => {
-                let error = Error::input("the mesh has no surface that its walls could move onto");
-                let hint = "build the mesh with cutlink.mesh: a mesh file has no surface";
-                return Err(error.hint(hint)).or_raise(py);
-            }
+        crate::polymesh::save(self, py, case, options, on_report)
+    }
+
+    /// Whether it has its surface.
+    #[getter]
+    fn has_surface(&self) -> bool {
+        self.body.is_some()
+    }
+
+    /// The surface as placed: vertices (n, 3), facets (m, 3), patch of each facet (m, or empty for one patch). Copies;
+    /// `None` of a mesh in 2D, and of one that was read.
+    fn surface<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(body) = &self.body else {
+            return Ok(None);
         };
-        let mesh = Arc::clone(&self.mesh);
-        let stop = StopToken::new();
-        let on = |report| crate::report(on_report, report);
-        let report = work::run(py, &stop, on, move |port| {
-            polymesh::check(&case, force)?;
-            let of = polymesh::PolyMeshExport {
-                cells: None,
-                labels: polymesh::PolyLabels::default(),
-                template: None,
-                snap_to: surface.as_deref(),
-                case: &case,
-                format,
-                force,
-            };
-            let (made, _) = of_mesh!(&*mesh, mesh => polymesh::export(mesh, &of)?);
-            made.notes().iter().for_each(|note| port.note(note));
-            crate::json(&PolyMeshReport::new(&made))
-        })?;
-        from_json(py, &report)
+        let placed = &body.placed;
+        let arrays = (
+            placed
+                .vertices
+                .as_flattened()
+                .to_pyarray(py)
+                .reshape([placed.vertices.len(), 3])?,
+            placed
+                .facets
+                .as_flattened()
+                .to_pyarray(py)
+                .reshape([placed.facets.len(), 3])?,
+            placed.facet_patch.to_pyarray(py),
+        );
+        Ok(Some(arrays.into_pyobject(py)?.into_any()))
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| {
+            of_mesh!(&*self.mesh, mesh => {
+                let failed = |e: FileError| output::failed(Path::new("the mesh"), &e);
+                let size = mesh_file::size(mesh, &self.metadata).map_err(failed)?;
+                let mut bytes = memory::with_capacity("the bytes of a mesh", size as usize)?;
+                mesh_file::write(mesh, &self.metadata, &mut bytes).map_err(failed)?;
+                Ok::<_, Error>(bytes)
+            })
+        });
+        Ok(PyBytes::new(py, &bytes.or_raise(py)?))
     }
 
     /// A stored array by its name in the mesh file, or `level`; a view.

@@ -1,5 +1,6 @@
 """The examples of docs/python.md are doctests, in one namespace; the notebook runs."""
 
+import copy
 import doctest
 import os
 import re
@@ -8,6 +9,7 @@ import pytest
 from kit import ROOT
 
 PAGE = ROOT / "docs/python.md"
+NOTEBOOK = ROOT / "python/notebooks/bunny.ipynb"
 
 
 def examples(text):
@@ -38,14 +40,33 @@ def test_a_wrong_example_is_found(tmp_path, monkeypatch):
     assert failures("```python\n>>> 1 + 1\n3\n\n```\n", "wrong") == (1, 1)
 
 
-def test_the_notebook_has_no_outputs_and_runs(tmp_path):
+def texts(cell):
+    """What a cell has printed, and its value as text; pictures are told by their kind only."""
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            yield output.name, output.text
+        elif output.output_type != "error":
+            yield output.output_type, tuple(sorted(output.data)), "" if "image/png" in output.data else output.data["text/plain"]
+
+
+def test_the_notebook_gives_its_stored_outputs(tmp_path):
+    """`CUTLINK_WRITE_NOTEBOOK=1` stores them."""
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
-    book = nbformat.read(ROOT / "python/notebooks/bunny.ipynb", as_version=4)
-    code = [cell for cell in book.cells if cell.cell_type == "code"]
-    assert code and all(not cell.outputs and cell.execution_count is None for cell in code)
+    stored = nbformat.read(NOTEBOOK, as_version=4)
+    book = copy.deepcopy(stored)
     bunny = os.environ.get("CUTLINK_BUNNY")
     if bunny and os.path.exists(bunny):
         (tmp_path / "bunny.stl").symlink_to(os.path.abspath(bunny))
-    nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert any(cell.outputs for cell in code)
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(book, timeout=300, resources=resources, record_timing=False).execute()
+    if os.environ.get("CUTLINK_WRITE_NOTEBOOK"):
+        book.metadata = stored.metadata
+        nbformat.write(book, NOTEBOOK)
+        stored = book
+    for mine, other in zip(book.cells, stored.cells, strict=True):
+        if mine.cell_type == "code":
+            assert list(texts(mine)) == list(texts(other)), mine.source
+    assert sum("image/png" in output.get("data", {}) for cell in stored.cells for output in cell.get("outputs", [])) >= 3
+    assert NOTEBOOK.stat().st_size < 300_000
+    assert str(tmp_path) not in NOTEBOOK.read_text(encoding="utf-8")

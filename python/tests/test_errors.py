@@ -68,6 +68,38 @@ def test_wrong_arguments_of_a_mesh(source, options, text):
     assert "--" not in str(caught.value), "options of the command line"
 
 
+@pytest.mark.parametrize(
+    "read",
+    [cutlink.mesh, cutlink.load, cutlink.inspect, cutlink.HexMesh.read, cutlink.Case, cutlink.solve, lambda p: cutlink.mesh([p])],
+)
+def test_files_that_are_not_there_are_missing(read, tmp_path):
+    path = tmp_path / "none.stl"
+    with pytest.raises(FileNotFoundError, match="none.stl") as caught:
+        read(path)
+    assert isinstance(caught.value, cutlink.UsageError) and isinstance(caught.value, ValueError)
+    assert caught.value.errno == 2
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is cutlink.MissingFileError and str(again) == str(caught.value) and again.errno == 2
+    # A file that is there, but is none, is no missing one.
+    path.write_text("x = [")
+    with pytest.raises(cutlink.CutlinkError) as caught:
+        read(path)
+    assert not isinstance(caught.value, FileNotFoundError)
+
+
+def test_wrong_types_are_told_in_words_of_python():
+    for options, text in (
+        ({"levels": "x"}, '`levels`: the text "x" is given, a whole number is expected'),
+        ({"levels": 1.5}, "1.5 is given, a whole number"),
+        ({"levels": True}, "True is given, a whole number"),
+        ({"levels": [1]}, "a list is given, a whole number"),
+        ({"wall_distance": "far"}, 'the text "far" is given, a number'),
+    ):
+        with pytest.raises(cutlink.UsageError) as caught:
+            cutlink.mesh("sphere", **options)
+        assert text in str(caught.value), str(caught.value)
+
+
 def test_surfaces_without_an_inside_are_geometry():
     vertices, faces = TETRAHEDRON
     with pytest.raises(cutlink.GeometryError, match="no facets"):
@@ -95,8 +127,16 @@ def test_a_device_that_is_not_there():
 
 
 def test_unknown_names_are_type_errors_or_suggest_the_known_one():
-    with pytest.raises(TypeError, match="level"):
-        cutlink.mesh("sphere", level=3)
+    for call, text in (
+        (lambda: cutlink.mesh("sphere", level=3), r"mesh\(\) got an unexpected keyword argument 'level'; did you mean 'levels'"),
+        (lambda: cutlink.mesh("sphere", closeholes=1.0), "did you mean 'close_holes'"),
+        (lambda: cutlink.mesh("sphere", xyz=1.0), "keywords: source, domain, root"),
+        (lambda: cutlink.Flow(None, viscosty=1.0), r"Flow\(\) got .*'viscosity'"),
+        (lambda: cutlink.solve({}, folders="x"), "did you mean 'folder'"),
+        (lambda: cutlink.load("x", thread=1), "did you mean 'threads'"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()
     with pytest.raises(cutlink.UsageError, match="unknown key `reynolds`") as caught:
         cutlink.Case({"physics": {"reynolds": 3}})
     assert "re" in caught.value.hint and "physics" in caught.value.message

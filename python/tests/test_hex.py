@@ -188,27 +188,69 @@ def test_other_threads_run_meanwhile(tmp_path):
     assert fine.cells == 64 * mesh.cells and after > before
 
 
-def test_a_mesh_of_cutlink_becomes_one_of_openfoam(sphere, program, tmp_path):
-    for snap in (False, True):
-        ours, theirs = tmp_path / f"ours{snap}", tmp_path / f"theirs{snap}"
-        report = sphere.to_polymesh(ours, snap=snap)
-        box = ",".join(map(str, SPHERE["domain"]))
-        line = ["mesh", "--shape", "sphere:r=0.5", "--domain", box, "--root", SPHERE["root"], "--levels", SPHERE["levels"]]
-        line += ["--wall-distance", SPHERE["wall_distance"], "--output", tmp_path / "m", "--no-picture", "--force"]
-        by_program = program(*line, "--grading", "block", "--polymesh", theirs, *(["--snap"] if snap else []))
-        assert report == by_program["polymesh"]
-        for name in ["points", "faces", "owner", "neighbour", "boundary"]:
-            same = [(case / "constant/polyMesh" / name).read_bytes() for case in (ours, theirs)]
-            assert same[0] == same[1], name
-        cutlink.HexMesh.read(ours).validate()
+def polymesh_line(tmp_path):
+    """The mesh of the fixture, by the program."""
+    box = ",".join(map(str, SPHERE["domain"]))
+    line = ["mesh", "--shape", "sphere:r=0.5", "--domain", box, "--root", SPHERE["root"], "--levels", SPHERE["levels"]]
+    return [*line, "--wall-distance", SPHERE["wall_distance"], "--output", tmp_path / "m", "--no-picture", "--force"]
+
+
+@pytest.mark.parametrize("grading", ["block", "cell"])
+@pytest.mark.parametrize("snap", [False, True])
+def test_a_mesh_of_cutlink_becomes_one_of_openfoam(sphere, program, tmp_path, snap, grading):
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    # By cell is the default, of both.
+    report = sphere.to_polymesh(ours, snap=snap, **({"grading": "block"} if grading == "block" else {}))
+    line = [*polymesh_line(tmp_path), "--grading", grading, "--polymesh", theirs, *(["--snap"] if snap else [])]
+    assert report == program(*line)["polymesh"]
+    for name in ["points", "faces", "owner", "neighbour", "boundary"]:
+        same = [(case / "constant/polyMesh" / name).read_bytes() for case in (ours, theirs)]
+        assert same[0] == same[1], name
+    cutlink.HexMesh.read(ours).validate()
     with pytest.raises(cutlink.UsageError, match="exists"):
         sphere.to_polymesh(ours)
+
+
+def test_a_mesh_without_its_surface_is_castellated_by_block(sphere, tmp_path):
     sphere.save(tmp_path / "s.cutlink")
     loaded = cutlink.load(tmp_path / "s.cutlink")
-    assert loaded.to_polymesh(tmp_path / "loaded")["cells"] == report["cells"]
-    with pytest.raises(cutlink.UsageError, match="no surface"):
-        loaded.to_polymesh(tmp_path / "other", snap=True)
+    by_block = sphere.to_polymesh(tmp_path / "block", grading="block")
+    assert loaded.to_polymesh(tmp_path / "loaded")["cells"] == by_block["cells"]
+    assert sphere.to_polymesh(tmp_path / "cell")["cells"] < by_block["cells"] / 2
+    assert sphere.to_polymesh(tmp_path / "more", cells_between_levels=4)["cells"] > 0
+    for wrong in ({"snap": True}, {"grading": "cell"}, {"cells_between_levels": 2}):
+        with pytest.raises(cutlink.UsageError, match="no surface"):
+            loaded.to_polymesh(tmp_path / "other", **wrong)
     assert not (tmp_path / "other").exists()
+
+
+def test_a_template_makes_the_case_of_the_program(sphere, program, tmp_path):
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    template = {"solver": "simpleFoam", "velocity": [20.0, 0.0, 1.0], "viscosity": 1e-4}
+    types = {"sphere": "wall,group=body", "yM*": "symmetry"}
+    report = sphere.to_polymesh(ours, snap=True, template=template, patch=types)
+    line = [*polymesh_line(tmp_path), "--snap", "--polymesh", theirs, "--template", "simpleFoam,velocity=20 0 1,viscosity=1e-4"]
+    by_program = program(*line, "--patch", "sphere=wall,group=body", "--patch", "yM*=symmetry")
+    assert report == by_program["polymesh"]
+    files = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
+    assert files == sorted(path.relative_to(ours) for path in ours.rglob("*") if path.is_file()) and len(files) > 15
+    for name in files:
+        assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
+    assert "(20 0 1)" in (ours / "0/U").read_text()
+    for wrong, text in (
+        ({"template": "simplefoam"}, "simplefoam"),
+        ({"template": {"velocity": 3}}, "needs a solver"),
+        ({"template": {"solver": "simpleFoam", "speed": 3}}, "speed"),
+        ({"patch": {"sphere": "empty"}}, "empty"),
+        ({"patch": {"ball": "wall"}}, "ball"),
+        ({"grading": "row"}, "no grading"),
+        ({"grading": "block", "cells_between_levels": 2}, "goes with"),
+        ({"format": "text"}, "no format"),
+    ):
+        with pytest.raises(cutlink.UsageError, match=text):
+            sphere.to_polymesh(tmp_path / "other", **wrong)
+    with pytest.raises(TypeError, match="did you mean 'template'"):
+        sphere.to_polymesh(tmp_path / "other", templat="simpleFoam")
 
 
 def test_a_2d_mesh_has_no_polymesh(wing, tmp_path):

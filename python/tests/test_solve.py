@@ -83,7 +83,11 @@ def test_results_are_those_of_the_files(ended):
     assert ended.means[part]["C_D"]["mean"] == pytest.approx(half.mean(), rel=0.05)
     assert ended.axes["drag"] == [1, 0, 0]
     assert not ended.stopped and ended.summary["steps"] == 300
-    assert ended.table("nothing.csv")[0] == []
+    for name in ("integrals", "integrals.csv"):
+        assert ended.table(name)[0][0] == "step", name
+    with pytest.raises(cutlink.UsageError, match="no table 'force'") as caught:
+        ended.table("force")
+    assert "did you mean 'forces'? tables: forces.csv, integrals.csv" in caught.value.hint
     # A blunt body in a slow flow: the drag is along the flow and of the order of the stagnation pressure.
     assert 0.5 < half.mean() < 10
 
@@ -315,3 +319,75 @@ def test_keys_of_the_other_kind_are_named():
         cutlink.solve(GAS, folder="never", ranks=2)
     plan = cutlink.Case(GAS).plan()
     assert plan["elements"] > 96
+
+
+def test_results_for_pandas_and_xarray(ended):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("xarray")
+    frame = ended.to_pandas()
+    pandas.testing.assert_frame_equal(frame, pandas.read_csv(ended.folder / "forces.csv"), rtol=1e-15)
+    assert frame["step"].dtype == np.int64
+    assert "step" in ended.to_pandas("integrals")
+    found = ended.to_xarray()
+    assert found.forces.dims == ("time", "part", "component")
+    drag = found.coefficients.sel(part=ended.parts[0], component="drag")
+    assert np.array_equal(drag, frame[f"C_D {ended.parts[0]}"])
+    assert float(found.forces.sel(component="torque_z")[-1, 0]) == ended.forces[-1, 0, 5]
+    html = ended._repr_html_()
+    means = ended.means[ended.parts[0]]
+    assert f"<td>{means['C_D']['mean']:.4g}</td>" in html, "without a stationary part there is no error"
+    assert f"<td>{means['C_L']['mean']:.4g} ± {means['C_L']['error']:.2g}</td>" in html
+    assert ended.verdict["grade"] in html
+
+
+def test_a_case_runs_on_a_mesh_in_memory(ended, tmp_path):
+    mesh = cutlink.mesh("circle:r=0.5", domain=[-2, -2, 4, 2], root=48, levels=2, wall_distance=0.2)
+    for n, given in enumerate((mesh, {"file": mesh})):
+        result = cutlink.solve(CYLINDER | {"mesh": given}, folder=tmp_path / f"run{n}")
+        # The mesh of the case by options is the same, and so are the forces.
+        assert np.array_equal(result.coefficients, ended.coefficients)
+        assert cutlink.load(tmp_path / f"run{n}/mesh.cutlink") == mesh
+    case = cutlink.Case(CYLINDER | {"mesh": mesh})
+    assert case.plan()["updates_per_step"] == cutlink.Case(CYLINDER).plan()["updates_per_step"] and not (tmp_path / "flow").exists()
+    with pytest.raises(cutlink.UsageError, match="exists"):
+        cutlink.solve(case, folder=tmp_path / "run0")
+    longer = CYLINDER | {"mesh": mesh, "run": {"steps": 320}}
+    resumed = cutlink.solve(longer, folder=tmp_path / "run0", resume=True)
+    assert resumed.steps[-1] == 320 and np.array_equal(resumed.coefficients[:75], ended.coefficients)
+    other = cutlink.mesh("circle:r=0.5", domain=[-2, -2, 4, 2], root=48, levels=1)
+    with pytest.raises(cutlink.UsageError, match="another mesh"):
+        cutlink.solve(longer | {"mesh": other}, folder=tmp_path / "run0", resume=True)
+    with pytest.raises(cutlink.UsageError, match="root beside a mesh file"):
+        cutlink.solve(CYLINDER | {"mesh": {"file": mesh, "root": 8}}, folder=tmp_path / "run2")
+
+
+def test_bodies_that_move_tell_where_they_are(tmp_path):
+    case = {
+        "mesh": {"shape": "circle:r=0.5", "domain": [-3, -2, 3, 2], "root": 48, "levels": 1},
+        "physics": {"re": 20, "length": 1, "velocity": 1, "lattice_velocity": 0.05, "density": 2.0},
+        "boundary": {face: {"type": "far-field", "velocity": [0, 0]} for face in ("x-", "x+", "y-", "y+")},
+        "motion": {"circle": {"translation": ["0.3*sin(2*pi*t/2)", "0.1*t"]}},
+        "run": {"steps": 128},
+        "output": {"forces_every": 8},
+    }
+    seen = []
+
+    def look(flow):
+        (found,) = flow.motion.values()
+        seen.append((flow.time, found.time[-1], found.position[-1].copy()))
+
+    try:
+        result = cutlink.solve(case, folder=tmp_path / "run", callback=look)
+    except cutlink.Untrusted as error:
+        result = error.result
+    motion = result.motion["circle"]
+    t = motion.time
+    exact = np.column_stack([0.3 * np.sin(np.pi * t), 0.1 * t])
+    assert abs(motion.position - exact).max() < 1e-9 and len(t) == 16
+    speed = np.column_stack([0.3 * np.pi * np.cos(np.pi * t), 0.1 + 0 * t])
+    assert abs(motion.velocity - speed).max() < 1e-9
+    assert motion.rotation.shape == motion.spin.shape == motion.torque.shape == (16, 1) and not motion.rotation.any()
+    # The fluid resists: against the velocity while that is large.
+    assert motion.force[0, 0] * motion.velocity[0, 0] < 0
+    assert [a for a, _, _ in seen] == pytest.approx([b for _, b, _ in seen])
+    assert np.array_equal(seen[-1][2], motion.position[-1])
