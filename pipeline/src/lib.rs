@@ -33,9 +33,6 @@
 #[path = "../../voxelizer/tests/files_kit/mod.rs"]
 mod files_kit;
 pub mod solve;
-#[cfg(test)]
-#[path = "../../tests/kit/worst.rs"]
-mod worst;
 
 pub use cutlink_common::{
     Error, ErrorKind, FlowLook, JSON_SCHEMA, Observer, StopToken, config, device, on, output, pool,
