@@ -199,7 +199,7 @@ pub fn on_segment([a, b]: [Point; 2], at: Point) -> Point {
     let (along, arm) = (minus(b, a), minus(at, a));
     let (square, share) = (dot(along, along), dot(along, arm));
     match share {
-        _ if !(share > 0.0) => a,
+        _ if share <= 0.0 => a,
         _ if share >= square => b,
         _ => std::array::from_fn(|i| a[i] + share / square * along[i]),
     }

@@ -238,6 +238,12 @@ mod tests {
         SnapSurface::new(&surface, finest).expect("memory")
     }
 
+    /// Sharp edges and corners.
+    fn sharp(made: &SnapSurface, finest: f64) -> [usize; 2] {
+        let sharp = Sharp::of(&made.surface, finest).expect("memory");
+        [sharp.edges.len(), sharp.corners.len()]
+    }
+
     /// Points in a cube of edge 2 around the origin.
     fn points() -> impl Iterator<Item = Point> {
         let mut state = 1u64;
@@ -268,11 +274,7 @@ mod tests {
     fn faces_edges_and_corners_of_a_box_are_where_they_are() {
         let half = [0.5, 0.3, 0.2];
         let made = prepared("box:size=1x0.6x0.4", 0.05);
-        assert_eq!(
-            (made.edges.len(), made.corners.len()),
-            (12, 8),
-            "sharp ones"
-        );
+        assert_eq!(sharp(&made, 0.05), [12, 8], "sharp ones");
         let parts: std::collections::BTreeSet<u32> = made.part.iter().copied().collect();
         assert_eq!(parts.len(), 6, "a part a face");
         for at in points() {
@@ -302,10 +304,8 @@ mod tests {
     #[test]
     fn rims_of_a_cylinder_are_edges_without_corners() {
         let made = prepared("cylinder:r=0.5,h=1", 0.05);
-        assert!(
-            made.edges.len() > 100 && made.corners.is_empty(),
-            "two circles"
-        );
+        let [edges, corners] = sharp(&made, 0.05);
+        assert!(edges > 100 && corners == 0, "two circles");
         let parts: std::collections::BTreeSet<u32> = made.part.iter().copied().collect();
         assert_eq!(parts.len(), 3, "two lids and the wall");
         for at in points() {
@@ -322,7 +322,7 @@ mod tests {
     fn smooth_bodies_and_small_bumps_have_no_sharp_edges() {
         for (shape, finest) in [("sphere:r=0.5", 0.05), ("box:size=0.1x0.1x0.1", 0.05)] {
             let made = prepared(shape, finest);
-            assert_eq!((made.edges.len(), made.corners.len()), (0, 0), "{shape}");
+            assert_eq!(sharp(&made, finest), [0, 0], "{shape}");
             assert!(
                 made.part.iter().all(|&p| p == made.part[0]),
                 "{shape} is one part"
