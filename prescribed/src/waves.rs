@@ -5,7 +5,7 @@
 //! Σ (A² + B²) / 2 to the bit of rounding, and that of one component a third of it, because the wave vectors are spread
 //! evenly.
 //!
-//! - **Wave numbers** are log-spaced, from [`LONGEST`] times that of the peak to that of the shortest wave. The energy of
+//! - **Wave numbers** are log-spaced, from `LONGEST` times that of the peak to that of the shortest wave. The energy of
 //!   a mode is the von Kármán spectrum's in its band (von Kármán, Proc. Natl. Acad. Sci. 34 (1948) 530), scaled so that
 //!   the modes carry the whole intensity. The wave number of the spectrum is chosen so that the modes have the integral
 //!   length L = 3π/4 ∫E/k / ∫E (Pope, Turbulent Flows, 2000, eq. 6.260).
@@ -17,7 +17,7 @@
 #[cfg(test)]
 mod tests;
 
-/// Modes, a multiple of [`LANES`].
+/// Modes, a multiple of `LANES`.
 pub const MODES: usize = 152;
 /// Modes that are evaluated together.
 const LANES: usize = 4;

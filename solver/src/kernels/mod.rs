@@ -25,7 +25,7 @@
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
 //! [`place`](FlowKernels::place) is each backend's.
 //! On a GPU, a level may have them for its first slots only, and behind these 9 values of each cell of all slots, of which
-//! regularized collision makes populations ([`Level::keeps_moments`], decision 059).
+//! regularized collision makes populations (`Level::keeps_moments`, decision 059).
 //! Backends agree to rounding; each gives the same bits every time, for any number of threads.
 
 pub(crate) mod cpu;
