@@ -14,7 +14,7 @@ type Bounds = [Point; 2];
 const LEAF: usize = 4;
 /// Elements below which one thread sorts a subtree.
 const SHARE: usize = 4096;
-/// Sine squared of the angle at a corner above which coordinates in the plane of a triangle are well conditioned.
+/// A triangle is well conditioned if the squared sine of the angle at its first corner is above this.
 const WELL_CONDITIONED: f64 = 1e-8;
 /// Deeper than any tree of `u32::MAX` elements.
 const STACK: usize = 40;

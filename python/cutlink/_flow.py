@@ -106,9 +106,9 @@ class Flow:
           metres.
         - Velocities, densities and pressures of faces and patches, `acceleration`, and ``"factor"`` beside ``"omega"``
           may be functions of the time in root steps, with `units` in seconds. They are called once or more in a root
-          step, conditions at its middle, and return numbers. Walls and openings are told apart by the values of the
-          first step: a face that fluid passes later has to have a speed along its normal then. What a function raises,
-          `advance` raises.
+          step, conditions at its middle, and return numbers. The values of the first step decide which faces
+          are openings: a face that fluid passes later needs a normal velocity then. What a function raises, `advance`
+          raises.
         - `wall`: ``"bounce-back"``, ``"linear"``, ``"quadratic"``, ``"local"``.
         - `wall_model`: patches whose walls follow the law of the wall (`docs/case.md`, wall model).
         - `moment_center`: reference point of torques, in root cells from the lower corner, with `units` in metres.

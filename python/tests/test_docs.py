@@ -41,7 +41,7 @@ def test_a_wrong_example_is_found(tmp_path, monkeypatch):
 
 
 def texts(cell):
-    """What a cell has printed, and its value as text; pictures are told by their kind only."""
+    """What a cell has printed, and its value as text; of pictures only the kind is compared."""
     for output in cell.outputs:
         if output.output_type == "stream":
             yield output.name, output.text

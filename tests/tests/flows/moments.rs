@@ -25,7 +25,7 @@ cutlink_tests::backend_test!(
     every_other_flow_has_populations
 );
 
-/// Single precision, as it is where nothing is asked for.
+/// Single precision, with the default storage.
 fn regularized(mesh: &Mesh<3>, lattice: LatticeKind) -> Params<3> {
     Params {
         lattice,
