@@ -132,7 +132,7 @@ impl Canvas {
         self.write_png_as(out, png::Compression::Balanced)
     }
 
-    /// As [`write_png`](Self::write_png), in a third of the time, with files twice as large where pictures have many edges.
+    /// As [`write_png`](Self::write_png), in a third of the time, with files that are twice as large.
     ///
     /// # Errors
     /// Those of the writer.
@@ -151,6 +151,10 @@ impl Canvas {
                 encoder.set_color(png::ColorType::Indexed);
                 encoder.set_palette(palette.concat());
                 encoder.set_filter(png::Filter::NoFilter);
+                if matches!(compression, png::Compression::Fast) {
+                    // What is fast for three bytes a pixel does not see that rows are alike.
+                    encoder.set_deflate_compression(png::DeflateCompression::Level(1));
+                }
                 indices.as_slice()
             }
             None => {

@@ -1,5 +1,6 @@
-//! Pictures as PNG: of meshes, and what pictures of flows and of histories are drawn with ([`canvas`], [`plot`], [`text`],
-//! [`scale`]); [`solid_stl`], the voxel surface of a mesh; and [`blocks`], its slices for pages in a browser.
+//! Pictures as PNG: of meshes, and what pictures of flows and of histories are drawn with ([`canvas`], [`axes`], [`plot`],
+//! [`text`], [`scale`]; in three dimensions [`camera`], [`raster`], [`triad`]); [`film`]s of them; [`solid_stl`], the voxel surface of a mesh,
+//! and [`voxels`], its picture; and [`blocks`], its slices for pages in a browser.
 //!
 //! The picture of a mesh ([`slice_png`]) has the cells that a plane cuts, coloured by class, with the grid drawn on them.
 //!
@@ -7,24 +8,31 @@
 //! known, the surface. In 2D the plane is the whole mesh. Every pixel has the colour of the leaf cell at its centre. Cell
 //! edges are drawn where cells are at least 5 pixels wide; block edges, stronger, where blocks are. The surface is a line
 //! over the cells; a mesh file has no surface, so that a picture of one shows cells only. The first axis of the plane
-//! points right, the second one up.
+//! points right, the second one up; [`axes`] show coordinates.
 //!
 //! Colours (Okabe & Ito 2008 for the boundary) are distinguishable in the common kinds of colour blindness and in
 //! print: fluid from white to light blue by level, boundary orange, solid dark. Determinism: the same bytes for the
 //! same mesh. Cost: one visit of each leaf in the plane and one write per pixel.
 
+pub mod axes;
 mod backend;
 pub mod blocks;
+pub mod camera;
 pub mod canvas;
 pub mod coverage;
 pub mod cut;
+pub mod film;
 mod palette;
 mod plane;
 pub mod plot;
+pub mod raster;
 pub mod scale;
 pub mod solid_stl;
 pub mod text;
+pub mod triad;
+pub mod voxels;
 
+use axes::Axes;
 use canvas::{Canvas, INK};
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{AnyMesh, Mesh};
@@ -53,6 +61,8 @@ pub struct SliceOptions {
     pub region: Option<[[f64; 2]; 2]>,
     /// Width of the picture in pixels.
     pub width: u32,
+    /// Whether to draw coordinate axes, from [`axes::LEAST_WIDTH`] on.
+    pub axes: bool,
 }
 
 impl Default for SliceOptions {
@@ -62,6 +72,7 @@ impl Default for SliceOptions {
             position: Position::Fraction(0.5),
             region: None,
             width: 1600,
+            axes: true,
         }
     }
 }
@@ -142,11 +153,14 @@ fn draw<const D: usize>(
     let plane = Plane::new(mesh, options)?;
     let text = text_size(options.width);
     let margin = margin_of(options.width);
-    let footer = 3 * margin + text::text_height(text);
-    let [width, height] = plane.pixels(options.width as usize - 2 * margin);
+    let axes = Axes::of(options.width, plane.axes, plane.corners(mesh), text);
+    let axes = axes.filter(|_| options.axes);
+    let [aside, under] = axes.as_ref().map_or([0; 2], Axes::room);
+    let footer = 3 * margin + text::text_height(text) + under;
+    let [width, height] = plane.pixels(options.width as usize - 2 * margin - aside);
     let size = [options.width as usize, height + 2 * margin + footer];
     let mut canvas = Canvas::new(size);
-    let left = (options.width as usize - width) / 2;
+    let left = aside + (options.width as usize - aside - width) / 2;
     let frame = [left, margin, left + width, margin + height];
     plane.paint(mesh, &mut canvas, frame);
     let line = (options.width / 700).max(1);
@@ -156,13 +170,20 @@ fn draw<const D: usize>(
         plane.trace(mesh, surface, &mut canvas, frame, thick);
     }
     canvas.outline(frame, line as usize, INK);
-    let base = margin + height + 2 * margin;
+    if let Some(axes) = &axes {
+        axes.draw(&mut canvas, frame);
+    }
+    let base = margin + height + under + 2 * margin;
     let legend = Legend {
         levels: mesh.forest.levels.len(),
         surface: surface.is_some(),
         text,
     };
-    legend.draw(&mut canvas, [left, base], &plane.caption(mesh));
+    legend.draw(
+        &mut canvas,
+        [left, left + width, base],
+        &plane.caption(mesh, axes.is_some()),
+    );
     Ok(canvas)
 }
 
@@ -184,7 +205,7 @@ struct Legend {
 
 impl Legend {
     /// Swatches of the classes from the left, the caption from the right if it fits.
-    fn draw(&self, canvas: &mut Canvas, [left, y]: [usize; 2], caption: &str) {
+    fn draw(&self, canvas: &mut Canvas, [left, right, y]: [usize; 3], caption: &str) {
         let space = (0.4 * self.text) as usize;
         let high = text::text_height(self.text);
         let label = |canvas: &mut Canvas, words: &str, x: usize| {
@@ -218,7 +239,6 @@ impl Legend {
             );
             x = label(canvas, "surface", x + 2 * high + space) + 2 * space;
         }
-        let right = canvas.size[0] - left;
         let needed = text::text_width(caption, self.text);
         if x + needed <= right {
             canvas.text([right - needed, y], self.text, caption, INK);
@@ -257,6 +277,7 @@ mod tests {
             axis,
             position: Position::Fraction(at),
             width: 512,
+            axes: false,
             ..SliceOptions::default()
         };
         let levels = mesh.forest.levels.len();
@@ -317,6 +338,7 @@ mod tests {
         let options = SliceOptions {
             position: Position::Length(0.6),
             width: 1000,
+            axes: false,
             ..SliceOptions::default()
         };
         let mut file = Vec::new();
@@ -380,6 +402,7 @@ mod tests {
         let (low, high) = (flat.frame.origin, flat.frame.upper());
         let whole = SliceOptions {
             width: 512,
+            axes: false,
             ..SliceOptions::default()
         };
         let all = SliceOptions {

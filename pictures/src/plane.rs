@@ -19,7 +19,7 @@ const TALLEST: f64 = 1.5;
 #[derive(Debug)]
 pub(super) struct Plane {
     /// The axes of the picture, horizontal and vertical.
-    axes: [usize; 2],
+    pub(super) axes: [usize; 2],
     /// The normal axis and the cell on it, in 3D.
     normal: Option<(usize, i64)>,
     /// The position of the plane, in the length unit of the mesh.
@@ -90,25 +90,32 @@ impl Plane {
         [w, h].map(|n| ((n * scale).round() as usize).max(1))
     }
 
-    /// Position and drawn part of the slice, as text.
-    pub(super) fn caption<const D: usize>(&self, mesh: &Mesh<D>) -> String {
+    /// Lower and upper corner of the drawn part, in the length unit of the mesh.
+    pub(super) fn corners<const D: usize>(&self, mesh: &Mesh<D>) -> [[f64; 2]; 2] {
         let dx = mesh.frame.dx_at(self.finest);
+        let place = |cells: [f64; 2]| {
+            let at = |i: usize| mesh.frame.origin[self.axes[i]] + cells[i] * dx;
+            [at(0), at(1)]
+        };
+        [place(self.low), place(self.high)]
+    }
+
+    /// Position and drawn part of the slice, as text; with axes, the position only.
+    pub(super) fn caption<const D: usize>(&self, mesh: &Mesh<D>, has_axes: bool) -> String {
         let name = |a: usize| ["x", "y", "z"][a];
-        let range = |i: usize| {
-            let a = self.axes[i];
-            let length = |cells: f64| short(mesh.frame.origin[a] + cells * dx);
-            format!(
-                "{} = {} to {}",
-                name(a),
-                length(self.low[i]),
-                length(self.high[i])
-            )
-        };
-        let plane = match self.normal {
-            Some((axis, _)) => format!(", {} = {}", name(axis), short(self.at)),
-            None => String::new(),
-        };
-        format!("{}, {}{plane}", range(0), range(1))
+        let [low, high] = self.corners(mesh);
+        let mut parts = Vec::new();
+        if !has_axes {
+            let range = |i: usize| {
+                let (from, to) = (short(low[i]), short(high[i]));
+                format!("{} = {from} to {to}", name(self.axes[i]))
+            };
+            parts.extend([range(0), range(1)]);
+        }
+        if let Some((axis, _)) = self.normal {
+            parts.push(format!("{} = {}", name(axis), short(self.at)));
+        }
+        parts.join(", ")
     }
 
     /// Draws a surface as a line of some width in pixels.

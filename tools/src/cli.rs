@@ -771,12 +771,24 @@ pub enum SliceAxis {
     Z,
 }
 
+impl SliceAxis {
+    /// The axis as a number, 0 to 2.
+    pub fn number(self) -> usize {
+        match self {
+            Self::X => 0,
+            Self::Y => 1,
+            Self::Z => 2,
+        }
+    }
+}
+
 const INSPECT_EXAMPLES: &str = "\
 Examples:
   cutlink inspect bunny.cutlink --check
   cutlink inspect bunny.cutlink --png slice.png --axis x --position 0.25
   cutlink inspect bunny.cutlink --vtk bunny.htg
   cutlink inspect bunny.cutlink --solid-stl voxels.stl --level 2
+  cutlink inspect bunny.cutlink --voxels voxels.png --up y --view 0.4,0.3,1
   cutlink inspect bunny.cutlink --polymesh case
   cutlink inspect scan.stl --check
 
@@ -803,7 +815,7 @@ pub struct InspectArgs {
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub vtk: Option<PathBuf>,
 
-    /// Level to write: in a .vtu or .vtp [default: all], for --solid-stl [default: the finest]
+    /// Level to write: in a .vtu or .vtp [default: all], for --solid-stl and --voxels [default: the finest]
     #[arg(long, value_name = "N", help_heading = "Exports")]
     pub level: Option<usize>,
 
@@ -828,6 +840,30 @@ pub struct InspectArgs {
     /// Write the surface of the solid cells of a level as binary STL (3D)
     #[arg(long, value_name = "PATH", help_heading = "Exports")]
     pub solid_stl: Option<PathBuf>,
+
+    /// Write a picture of the solid cells of a level, in three dimensions (3D)
+    #[arg(long, value_name = "PATH", help_heading = "Exports")]
+    pub voxels: Option<PathBuf>,
+
+    /// Direction from the body to the eye of --voxels [default: from upstream along x, from the side and above]
+    #[arg(
+        long,
+        value_name = "X,Y,Z",
+        requires = "voxels",
+        allow_hyphen_values = true,
+        help_heading = "Exports"
+    )]
+    pub view: Option<Numbers>,
+
+    /// Axis that points up in --voxels [default: z]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "AXIS",
+        requires = "voxels",
+        help_heading = "Exports"
+    )]
+    pub up: Option<SliceAxis>,
 
     /// Write the fluid as an OpenFOAM mesh: constant/polyMesh of this case, which is created if it does not exist (3D)
     #[arg(long, value_name = "CASE", help_heading = "Exports")]

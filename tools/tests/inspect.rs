@@ -186,6 +186,33 @@ fn the_voxel_surface_encloses_the_solid_cells_of_its_level() {
 }
 
 #[test]
+fn the_solid_cells_are_drawn_from_any_side() {
+    let (folder, _) = meshed("torus");
+    let files = folder.run("inspect m.cutlink --voxels v.png --json").ok();
+    let written = &files.json()["files"]["voxels"];
+    assert_eq!(written["path"], "v.png", "{written}");
+    let bytes = |name: &str| std::fs::read(folder.path(name)).expect("a picture");
+    assert_eq!(&bytes("v.png")[1..4], b"PNG");
+    folder
+        .run("inspect m.cutlink --voxels w.png --view -1,2,0.5 --up x --level 1")
+        .ok();
+    assert!(bytes("v.png") != bytes("w.png"), "another view");
+    for (wrong, named) in [
+        ("--view 0,0,0", "three numbers"),
+        ("--view 1,2", "three numbers"),
+        ("--view 0,0,1", "--up"),
+        ("--level 9", "levels 0 to 2"),
+    ] {
+        let args = format!("inspect m.cutlink --voxels x.png {wrong}");
+        folder.run(&args).failed(2, &[named]);
+    }
+    let (plane, _) = meshed("circle");
+    plane
+        .run("inspect m.cutlink --voxels v.png")
+        .failed(2, &["--voxels is for 3D"]);
+}
+
+#[test]
 fn a_surface_gets_its_health_report() {
     let folder = Folder::new();
     let mut open = solid("box");

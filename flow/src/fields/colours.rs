@@ -9,6 +9,17 @@ use cutlink_pictures::canvas::Rgb;
 /// Number of colours of a map.
 const STEPS: usize = 256;
 
+/// Colours of the levels from the coarsest, repeated (Okabe & Ito 2008).
+pub(super) const LEVELS: [Rgb; 7] = [
+    [230, 159, 0],
+    [86, 180, 233],
+    [0, 158, 115],
+    [240, 228, 66],
+    [0, 114, 178],
+    [213, 94, 0],
+    [204, 121, 167],
+];
+
 /// The kind of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Map {

@@ -7,8 +7,8 @@
 //! | `slice` | `NAME_STEP.vtu`, `NAME.vtu.series` | the leaf cells that a plane cuts, as quads |
 //! | `span` | `NAME_STEP.vtu`, `NAME.vtu.series` | means along a coordinate axis, as quads |
 //! | `probes` | `NAME.csv` | velocity and pressure at points, one row per time; on request their spectra |
-//! | `picture` | `NAME_STEP.png` | a slice as a colour map |
-//! | `render` | `NAME_STEP.png` | the body and an isosurface in three dimensions |
+//! | `picture` | `NAME_STEP.png`, `NAME.apng` | a slice as a colour map; on request all of them as a film |
+//! | `render` | `NAME_STEP.png`, `NAME.apng` | the body and an isosurface in three dimensions; likewise |
 //! | `surface` | `NAME_STEP.vtp`, `NAME.vtp.series`, or `NAME_STEP.ply` | pressure, shear and y⁺ on the body's facets |
 //!
 //! In: a mesh, snapshots of its flow, [`OutputSpec`]s (one table each in a case's TOML) and [`FieldUnits`]. Values are
@@ -26,14 +26,13 @@
 
 mod averages;
 mod colours;
-mod frame;
 mod name;
 mod paged;
+mod picture;
 mod plane;
 mod probes;
 mod render;
 mod series;
-mod shades;
 mod span;
 mod spec;
 mod spectra;
@@ -45,9 +44,11 @@ mod writer;
 pub use averages::Averages;
 pub use name::FieldName;
 pub(crate) use paged::PagedFields;
+pub use picture::FlowLines;
 pub use render::{CameraSpec, IsosurfaceSpec, SurfaceColour};
 pub use spec::{
-    Average, CellField, Clock, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat, written,
+    Average, CellField, Clock, Film, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat,
+    written,
 };
 pub use surface::Body;
 pub use surface::WallForce;

@@ -99,6 +99,20 @@ impl Series {
         self.folder.join(self.file_name(step))
     }
 
+    /// The files that are there, by their root steps.
+    pub(super) fn present(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
+        let step = |entry: std::fs::DirEntry| self.step_of(entry.file_name().to_str()?);
+        let mut steps: Vec<u64> = entries.flatten().filter_map(step).collect();
+        steps.sort_unstable();
+        steps.into_iter().map(|step| self.file(step)).collect()
+    }
+
+    /// The film of all files.
+    pub(super) fn film(&self) -> PathBuf {
+        self.folder.join(format!("{}.apng", self.name))
+    }
+
     fn file_name(&self, step: u64) -> String {
         format!("{}_{step:09}.{}", self.name, self.extension)
     }

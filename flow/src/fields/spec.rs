@@ -1,18 +1,19 @@
 //! Output specifications of a user, and their checks against a mesh.
 
 use super::FieldName;
+use super::picture::{self, FlowLines, PictureSpec};
 use super::plane::Plane;
 use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SurfaceColour};
 use super::units::FieldUnits;
 use cutlink_common::{Error, config::suggestion, schema};
-use cutlink_pictures::WIDTHS;
+use cutlink_pictures::{WIDTHS, film};
 use cutlink_solver::fields::around;
 use cutlink_voxelizer::{Frame, Mesh};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Default width of a picture in pixels.
-const WIDTH: u32 = 1200;
+/// Frames of a film per second.
+const FRAME_RATE: u16 = 20;
 
 /// Kinds of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +46,14 @@ pub enum SurfaceFormat {
     Vtp,
     /// Binary PLY, values as properties of faces.
     Ply,
+}
+
+/// Formats of a film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Film {
+    /// An animated PNG, which browsers show.
+    Apng,
 }
 
 impl OutputKind {
@@ -219,12 +228,28 @@ pub struct OutputSpec {
     /// each picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// For `picture`: whether to draw the edges of blocks, and of cells that are wide enough.
+    /// For `picture`: whether to draw the edges of blocks and of cells that are wide enough, and the outline of each level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<bool>,
-    /// For `picture`: whether to interpolate between cell centres.
+    /// For `picture`: whether to interpolate between cell centres. Default: as `contours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<bool>,
+    /// For `picture`: whether to draw contour lines at the numbers of the colour bar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contours: Option<bool>,
+    /// For `picture`: lines that show the velocity in the plane. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<FlowLines>,
+    /// For `picture`: whether to draw coordinate axes, from 400 pixels on. Default: true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axes: Option<bool>,
+    /// For `picture` and `render`: a film of all pictures, written at the end: `NAME.apng`. Colours keep their meaning if
+    /// `range` is given. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub film: Option<Film>,
+    /// Pictures per second of a film. Default: 20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_rate: Option<u16>,
     /// For `picture` and `render`: the width in pixels. Default: 1200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<u32>,
@@ -240,6 +265,9 @@ pub struct OutputSpec {
     /// For `render`: an isosurface of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isosurface: Option<IsosurfaceSpec>,
+    /// For `render`: whether to draw the edges of the box.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<bool>,
     /// For `surface`: the format. Default: `vtp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<SurfaceFormat>,
@@ -265,11 +293,17 @@ impl OutputSpec {
             range: None,
             grid: None,
             smooth: None,
+            contours: None,
+            lines: None,
+            axes: None,
+            film: None,
+            frame_rate: None,
             width: None,
             aspect: None,
             camera: None,
             surface: None,
             isosurface: None,
+            domain: None,
             format: None,
         }
     }
@@ -277,7 +311,7 @@ impl OutputSpec {
     /// The given keys that only some kinds use, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
         use OutputKind::{Box, Picture, Probes, Render, Slice, Span, Surface, Volume};
-        let keys: [(bool, &str, &[OutputKind]); 17] = [
+        let keys: [(bool, &str, &[OutputKind]); 23] = [
             (
                 self.average.is_some(),
                 "average",
@@ -293,28 +327,21 @@ impl OutputSpec {
             (self.range.is_some(), "range", &[Picture, Render]),
             (self.grid.is_some(), "grid", &[Picture]),
             (self.smooth.is_some(), "smooth", &[Picture]),
+            (self.contours.is_some(), "contours", &[Picture]),
+            (self.lines.is_some(), "lines", &[Picture]),
+            (self.axes.is_some(), "axes", &[Picture]),
+            (self.film.is_some(), "film", &[Picture, Render]),
+            (self.frame_rate.is_some(), "frame_rate", &[Picture, Render]),
             (self.width.is_some(), "width", &[Picture, Render]),
             (self.aspect.is_some(), "aspect", &[Render]),
             (self.camera.is_some(), "camera", &[Render]),
             (self.surface.is_some(), "surface", &[Render]),
             (self.isosurface.is_some(), "isosurface", &[Render]),
+            (self.domain.is_some(), "domain", &[Render]),
             (self.format.is_some(), "format", &[Surface]),
         ];
         keys.into_iter().filter(|k| k.0).map(|k| (k.1, k.2))
     }
-}
-
-/// A resolved picture.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct PictureSpec {
-    pub(super) plane: Plane,
-    /// Lower and upper corner in the two axes of the plane, in the length unit of the mesh.
-    pub(super) region: Option<[[f64; 2]; 2]>,
-    pub(super) quantity: Quantity,
-    pub(super) range: Option<[f64; 2]>,
-    pub(super) grid: bool,
-    pub(super) smooth: bool,
-    pub(super) width: u32,
 }
 
 /// The content of an output, checked against the mesh.
@@ -341,6 +368,8 @@ pub(super) struct Output<const D: usize> {
     pub(super) average: Option<Average>,
     /// Of probes: whether they have spectra.
     pub(super) spectrum: bool,
+    /// Of pictures: the pictures per second of a film.
+    pub(super) film: Option<u16>,
     pub(super) what: What<D>,
 }
 
@@ -403,10 +432,7 @@ pub fn written<const D: usize>(
             full.axis.get_or_insert(NormalAxis::Z);
         }
         if spec.kind == Picture {
-            full.quantity.get_or_insert_default();
-            full.grid.get_or_insert(false);
-            full.smooth.get_or_insert(false);
-            full.width.get_or_insert(WIDTH);
+            picture::write_defaults(&mut full);
         }
         if spec.kind == Render {
             render::write_defaults(&mut full);
@@ -505,11 +531,13 @@ pub(super) fn resolve<const D: usize>(
                 .hint("give every_steps, every_seconds or every_flow_through"));
         }
         let what = what(spec, mesh).map_err(&wrong)?;
+        let film = film(spec).map_err(&wrong)?;
         outputs.push(Output {
             name,
             period: spec.every_steps,
             average: spec.average,
             spectrum,
+            film,
             what,
         });
     }
@@ -547,14 +575,17 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         OutputKind::Slice => What::Slice(Plane::new(mesh, spec.axis, spec.position)?, fields()?),
         OutputKind::Span => What::Span(span(spec, mesh)?, fields()?),
         OutputKind::Probes => What::Probes(points(spec, mesh)?),
-        OutputKind::Picture => What::Picture(picture(spec, mesh)?),
+        OutputKind::Picture => What::Picture(picture::resolve(spec, mesh)?),
         OutputKind::Render => What::Render(render::resolve(spec, mesh)?),
         OutputKind::Surface => What::Surface(surface(spec, mesh)?),
     })
 }
 
 /// Checks that a box intersects the domain of the mesh.
-fn corners<const D: usize>(bounds: &[f64], mesh: &Mesh<D>) -> Result<[[f64; D]; 2], String> {
+pub(super) fn corners<const D: usize>(
+    bounds: &[f64],
+    mesh: &Mesh<D>,
+) -> Result<[[f64; D]; 2], String> {
     if bounds.len() != 2 * D {
         return Err(format!(
             "box has {} numbers, {} are needed",
@@ -620,45 +651,30 @@ fn surface<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<SurfaceF
     Ok(spec.format.unwrap_or_default())
 }
 
-fn picture<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<PictureSpec, String> {
-    let plane = Plane::new(mesh, spec.axis, spec.position)?;
-    let bounds = spec
-        .bounds
-        .as_deref()
-        .map(|b| corners(b, mesh))
-        .transpose()?;
-    let width = spec.width.unwrap_or(WIDTH);
-    if !WIDTHS.contains(&width) {
-        let (least, most) = (WIDTHS.start(), WIDTHS.end());
-        return Err(format!(
+/// A width, if it is allowed.
+pub(super) fn checked_width(width: u32) -> Result<u32, String> {
+    let (least, most) = (WIDTHS.start(), WIDTHS.end());
+    match WIDTHS.contains(&width) {
+        true => Ok(width),
+        false => Err(format!(
             "width is {width}, it must be {least} to {most} pixels"
-        ));
+        )),
     }
-    match spec.range {
-        Some([low, high]) if !(low.is_finite() && high.is_finite() && low < high) => {
-            return Err(format!("range [{low}, {high}] is not ascending"));
-        }
-        _ => {}
+}
+
+/// The pictures per second of a film, if there is to be one.
+fn film(spec: &OutputSpec) -> Result<Option<u16>, String> {
+    let rate = spec.frame_rate.unwrap_or(FRAME_RATE);
+    let (least, most) = (film::RATES.start(), film::RATES.end());
+    match spec.film {
+        None if spec.frame_rate.is_some() => Err("frame_rate needs film = \"apng\"".into()),
+        None => Ok(None),
+        Some(_) if spec.every_steps.is_none() => Err(
+            "film needs pictures in time: every_steps, every_seconds or every_flow_through".into(),
+        ),
+        Some(_) if !film::RATES.contains(&rate) => Err(format!(
+            "frame_rate is {rate}, it must be {least} to {most} pictures per second"
+        )),
+        Some(Film::Apng) => Ok(Some(rate)),
     }
-    let quantity = spec.quantity.unwrap_or_default();
-    if quantity == Quantity::VelocityZ && D < 3 {
-        return Err("a 2D flow has no velocity-z".into());
-    }
-    let swings = matches!(
-        quantity,
-        Quantity::Speed | Quantity::VelocityX | Quantity::VelocityY | Quantity::VelocityZ
-    );
-    if spec.average == Some(Average::Rms) && !swings {
-        return Err("average = \"rms\" supports speed and velocity components only".into());
-    }
-    let [i, j] = plane.axes;
-    Ok(PictureSpec {
-        region: bounds.map(|corners| corners.map(|c| [c[i], c[j]])),
-        plane,
-        quantity,
-        range: spec.range,
-        grid: spec.grid.unwrap_or(false),
-        smooth: spec.smooth.unwrap_or(false),
-        width,
-    })
 }

@@ -1,8 +1,8 @@
 //! All outputs of a run.
 
 use super::averages::Averages;
-use super::frame;
 use super::paged::PagedFields;
+use super::picture;
 use super::plane::cells_in;
 use super::probes;
 use super::render;
@@ -20,6 +20,7 @@ use cutlink_amr::{CellRef, dims};
 use cutlink_common::{Error, output};
 use cutlink_mesher::snap::Snapped;
 use cutlink_pictures::cut::Cut;
+use cutlink_pictures::film::write_film;
 use cutlink_solver::RunningMeans;
 use cutlink_solver::fields::{blocks_around, vorticity_components};
 use cutlink_voxelizer::Mesh;
@@ -72,8 +73,8 @@ struct Open<const D: usize> {
     series: Series,
     /// The last root step written.
     last: Option<u64>,
-    /// The root step at which the spectra were written.
-    analysed: Option<u64>,
+    /// The root step at which its spectra or its film were written.
+    concluded: Option<u64>,
     /// Of a picture: the section of the surface.
     cut: Option<Cut>,
 }
@@ -115,7 +116,7 @@ pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<
     let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
     let pictures = resolve(specs, mesh).unwrap_or_default();
     let pictures = pictures.iter().filter_map(|output| match &output.what {
-        What::Picture(spec) => Some(frame::memory(mesh, spec)),
+        What::Picture(spec) => Some(picture::memory(mesh, spec)),
         What::Render(spec) => Some(render::memory(mesh, spec)),
         _ => None,
     });
@@ -147,7 +148,7 @@ impl<const D: usize> FieldWriter<D> {
                 series: Series::new(folder, &output.name, extension(&output.what)),
                 output,
                 last: None,
-                analysed: None,
+                concluded: None,
                 cut: None,
             })
             .collect();
@@ -185,12 +186,9 @@ impl<const D: usize> FieldWriter<D> {
             };
             open.series.prune(keep)?;
             open.last = now.filter(|_| present);
-            if open.output.spectrum && now.is_some() {
+            if now.is_some() {
                 // They were of an end that is no longer one.
-                for path in spectra::files(&open.table())
-                    .iter()
-                    .filter(|path| path.exists())
-                {
+                for path in open.conclusions().iter().filter(|path| path.exists()) {
                     std::fs::remove_file(path).map_err(|e| output::failed(path, &e))?;
                 }
             }
@@ -274,7 +272,7 @@ impl<const D: usize> FieldWriter<D> {
     /// Whether [`write`](Self::write) has an output at a root step.
     pub fn is_due(&self, step: u64, moment: Moment) -> bool {
         let mut outputs = self.outputs.iter();
-        outputs.any(|o| o.is_due(step, moment) || o.is_analysed(step, moment))
+        outputs.any(|o| o.is_due(step, moment) || o.is_concluded(step, moment))
     }
 
     /// The blocks whose values [`write`](Self::write) needs of the snapshot at a root step, if not all: those around probes. Averaged
@@ -346,13 +344,9 @@ impl<const D: usize> FieldWriter<D> {
             open.last = Some(step);
         }
         for open in &mut self.outputs {
-            if let Some(period) = open
-                .output
-                .period
-                .filter(|_| open.is_analysed(step, moment))
-            {
-                files.extend(spectra::write::<D>(&open.table(), period, &self.units)?);
-                open.analysed = Some(step);
+            if open.is_concluded(step, moment) {
+                files.extend(open.conclude(&self.units, self.replace)?);
+                open.concluded = Some(step);
             }
         }
         Ok(files)
@@ -360,9 +354,40 @@ impl<const D: usize> FieldWriter<D> {
 }
 
 impl<const D: usize> Open<D> {
-    /// Whether spectra are due.
-    fn is_analysed(&self, step: u64, moment: Moment) -> bool {
-        self.output.spectrum && moment == Moment::End && self.analysed != Some(step)
+    /// Whether spectra or a film are due.
+    fn is_concluded(&self, step: u64, moment: Moment) -> bool {
+        let is_wanted = self.output.spectrum || self.output.film.is_some();
+        is_wanted && moment == Moment::End && self.concluded != Some(step)
+    }
+
+    /// The files that are written from all others at the end.
+    fn conclusions(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        if self.output.spectrum {
+            files.extend(spectra::files(&self.table()));
+        }
+        if self.output.film.is_some() {
+            files.push(self.series.film());
+        }
+        files
+    }
+
+    /// Writes the spectra or the film; returns their files.
+    fn conclude(&self, units: &FieldUnits, replace: bool) -> Result<Vec<PathBuf>, Error> {
+        let mut files = Vec::new();
+        if let Some(period) = self.output.period.filter(|_| self.output.spectrum) {
+            files.extend(spectra::write::<D>(&self.table(), period, units)?);
+        }
+        let pictures = self.series.present();
+        if let Some(rate) = self.output.film.filter(|_| !pictures.is_empty()) {
+            let path = self.series.film();
+            // An end before was of a shorter run.
+            output::write(&path, replace || self.concluded.is_some(), |out| {
+                write_film(&pictures, rate, out).map_err(|e| output::failed(&path, &e))
+            })?;
+            files.push(path);
+        }
+        Ok(files)
     }
 
     fn is_due(&self, step: u64, moment: Moment) -> bool {
@@ -395,7 +420,7 @@ impl<const D: usize> Open<D> {
                 return Ok(path);
             }
             What::Picture(spec) => {
-                let canvas = frame::draw(scene, spec, self.cut.as_ref());
+                let canvas = picture::draw(scene, spec, self.cut.as_ref());
                 output::write(&path, replace, |out| {
                     canvas.write_png(out).map_err(|e| output::failed(&path, &e))
                 })?;
@@ -538,9 +563,8 @@ fn refuse_present<const D: usize>(folder: &Path, outputs: &[Open<D>]) -> Result<
         let Some(name) = name.to_str() else { continue };
         let ours = |o: &Open<D>| {
             let is = |path: PathBuf| path.file_name().is_some_and(|n| n == name);
-            let spectra = spectra::files(&o.table()).map(is);
-            let spectrum = o.output.spectrum && spectra.contains(&true);
-            spectrum || is(o.series.path()) || is(o.table()) || o.series.step_of(name).is_some()
+            let concluded = o.conclusions().into_iter().any(is);
+            concluded || is(o.series.path()) || is(o.table()) || o.series.step_of(name).is_some()
         };
         if outputs.iter().any(ours) {
             let path = folder.join(name);

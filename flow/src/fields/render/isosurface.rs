@@ -8,6 +8,7 @@
 //! the body. Cost: one look at the 27 blocks around each leaf block, more where the surface is.
 
 use cutlink_amr::{CellRef, FREE, NONE, dims};
+use cutlink_pictures::camera::{cross, sub};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -276,8 +277,7 @@ impl<'a, const D: usize> Values<'a, D> {
                     continue;
                 }
                 // The centre of a cell with a larger value is behind it.
-                let normal =
-                    super::camera::cross(super::camera::sub(q, p), super::camera::sub(r, p));
+                let normal = cross(sub(q, p), sub(r, p));
                 let behind: f64 = (0..3).map(|a| normal[a] * (inner[a] - p[a])).sum();
                 let [p, q, r] = *triangle;
                 triangles.push(if behind <= 0.0 { [p, q, r] } else { [p, r, q] });
@@ -317,9 +317,9 @@ type CellKey = (u32, u32);
 
 #[cfg(test)]
 mod tests {
-    use super::super::camera::{cross, dot, length, sub};
     use super::*;
     use crate::files_kit::{ball_mesh, random_mesh};
+    use cutlink_pictures::camera::{cross, dot, length, sub};
     use std::f64::consts::PI;
 
     /// The mesh as if all of it were fluid.

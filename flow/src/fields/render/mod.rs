@@ -8,49 +8,39 @@
 
 mod camera;
 mod isosurface;
-mod raster;
 mod skin;
 mod spec;
-mod triad;
 
 pub use camera::CameraSpec;
 pub use spec::{IsosurfaceSpec, SurfaceColour};
 pub(super) use spec::{RenderSpec, resolve, write_defaults};
 
-use super::colours::{Map, colour, colours};
-use super::frame::{covering, legend, map_of};
+use super::colours::{LEVELS, Map, colour, colours};
+use super::picture::{covering, legend, map_of};
 use super::spec::Quantity;
 use super::surface::Body;
 use super::values::{Scene, title_of};
-use camera::{Camera, part};
 use cutlink_amr::{CellRef, dims};
 use cutlink_mesher::nearest::NearestTree;
 use cutlink_pictures::{
+    camera::{Camera, part},
     canvas::{Canvas, INK, Rect, Rgb},
     margin_of,
-    scale::{number, printed},
+    raster::{self, Raster},
+    scale::{number, printed, significant},
     text::{text_height, text_width},
-    text_size,
+    text_size, triad,
 };
 use cutlink_voxelizer::Mesh;
 use isosurface::{Values, Vertex};
-use raster::Raster;
+use rayon::prelude::*;
 use skin::Skin;
 use std::ops::RangeInclusive;
 
 /// A body without values, and facets without fluid in front.
 const PLAIN: Rgb = [196, 202, 210];
-/// Colours of the levels from the coarsest, repeated (Okabe & Ito 2008).
-const LEVELS: [Rgb; 7] = [
-    [230, 159, 0],
-    [86, 180, 233],
-    [0, 158, 115],
-    [240, 228, 66],
-    [0, 114, 178],
-    [213, 94, 0],
-    [204, 121, 167],
-];
-
+/// Edges of the box.
+const EDGE: Rgb = [120, 128, 138];
 /// Bytes that drawing a render takes, without those of the body.
 pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &RenderSpec) -> u64 {
     let [width, height] = spec.pixels();
@@ -86,12 +76,19 @@ pub(super) fn draw<const D: usize>(
     let frame = &scene.mesh.frame;
     let whole = [frame.origin, frame.upper()].map(|p| std::array::from_fn(|a| p[a.min(D - 1)]));
     let bounds = skin.as_ref().and_then(Skin::bounds).unwrap_or(whole);
-    let camera = Camera::new(&spec.camera, bounds, spec.pixels())?;
+    let camera = Camera::new(&spec.camera.pose(), bounds, spec.pixels())?;
     let mut raster = Raster::new(spec.pixels());
     let mut legends = Vec::new();
     let mut note = None;
     if let Some(skin) = &skin {
         legends.extend(draw_skin(&mut raster, scene, skin, spec, &camera));
+    }
+    if spec.domain {
+        let bands: Vec<_> = edges(whole)
+            .filter_map(|ends| camera.band(ends, f64::from(spec.width) / 900.0))
+            .flatten()
+            .collect();
+        raster.draw(&bands, |_| EDGE);
     }
     if let Some(surface) = &spec.isosurface {
         let (name, unit) = title_of_volume(scene, surface.field);
@@ -111,7 +108,22 @@ pub(super) fn draw<const D: usize>(
             &camera,
         ));
     }
+    raster.deepen(2, |near| camera.depth(near));
     Ok(composed(scene, spec, &camera, &raster, &legends, note))
+}
+
+/// The edges of a box.
+fn edges([low, high]: [[f64; 3]; 2]) -> impl Iterator<Item = [[f64; 3]; 2]> {
+    (0..3).flat_map(move |axis| {
+        (0..4).map(move |side| {
+            let mut ends = [low, high];
+            for (k, other) in [(axis + 1) % 3, (axis + 2) % 3].into_iter().enumerate() {
+                let at = [low, high][side >> k & 1][other];
+                ends.iter_mut().for_each(|end| end[other] = at);
+            }
+            ends
+        })
+    })
 }
 
 /// Draws the body; returns its legend, if it has one.
@@ -200,7 +212,7 @@ fn draw_isosurface<const D: usize>(
             let beyond = part([corner(&t[0]), corner(&t[1]), corner(&t[2])]);
             beyond.flat_map(|triangle| camera.projected(triangle))
         };
-        let triangles: Vec<_> = batch.iter().flat_map(seen).collect();
+        let triangles: Vec<_> = batch.par_iter().flat_map_iter(seen).collect();
         raster.draw(&triangles, |value| colour(value, range, &colours));
     });
     let (name, unit) = title_of_volume(scene, quantity);
@@ -269,6 +281,14 @@ fn composed<const D: usize>(
         let edge = (height / 5).min(width / 8);
         triad::draw(&mut canvas, [margin, top + height, edge], camera, text);
     }
+    if width >= triad::LEAST_WIDTH {
+        scale_bar(
+            &mut canvas,
+            [width - margin, top + height - margin],
+            camera,
+            text,
+        );
+    }
     if let Some(note) = note {
         canvas.text([margin, margin], text, &note, INK);
     }
@@ -290,6 +310,26 @@ fn composed<const D: usize>(
         }
     }
     canvas
+}
+
+/// A round length at the distance of the point in the middle, in the length unit of the mesh, as a bar; `at` is its right end.
+fn scale_bar(canvas: &mut Canvas, [right, bottom]: [usize; 2], camera: &Camera, text: f32) {
+    let scale = camera.pixels_per_length();
+    let most = canvas.size[0] as f64 / 8.0 / scale;
+    let power = 10f64.powf(most.log10().floor());
+    let steps = [5.0, 2.0, 1.0].map(|n| n * power);
+    let long = steps.into_iter().find(|&n| n <= most).unwrap_or(power);
+    let wide = (long * scale).round() as usize;
+    let thick = (text / 6.0).round().max(2.0) as usize;
+    let left = right.saturating_sub(wide);
+    canvas.fill([left, bottom - thick, right, bottom], INK);
+    for x in [left, right.saturating_sub(thick)] {
+        canvas.fill([x, bottom - 3 * thick, x + thick, bottom], INK);
+    }
+    let words = significant(long, 1);
+    let from = ((left + right) / 2).saturating_sub(text_width(&words, text) / 2);
+    let above = bottom.saturating_sub(4 * thick + text_height(text));
+    canvas.text([from, above], text, &words, INK);
 }
 
 /// A swatch with a number below for each level.

@@ -1,12 +1,12 @@
 //! The facets of the body with values and normals at their corners.
 
 use super::SurfaceColour;
-use super::camera::{Camera, cross, dot, length, sub};
-use super::raster::Corner;
 use crate::fields::surface::Body;
 use crate::fields::values::Scene;
 use cutlink_device::DeviceError;
 use cutlink_mesher::nearest::NearestTree;
+use cutlink_pictures::camera::{Camera, cross, dot, length, sub};
+use cutlink_pictures::raster::Corner;
 use std::collections::HashMap;
 
 /// Cosine of the angle between a facet and the mean of those around a corner above which the corner is an edge.

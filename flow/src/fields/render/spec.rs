@@ -1,8 +1,8 @@
 //! Keys of a render, and their checks.
 
-use super::camera::{Camera, CameraSpec};
-use crate::fields::spec::{Average, OutputSpec, Quantity};
-use cutlink_pictures::WIDTHS;
+use super::camera::CameraSpec;
+use crate::fields::spec::{Average, OutputSpec, Quantity, checked_width};
+use cutlink_pictures::camera::Camera;
 use cutlink_voxelizer::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,7 @@ pub(in crate::fields) struct RenderSpec {
     /// Of the colours of the body.
     pub(super) range: Option<[f64; 2]>,
     pub(super) isosurface: Option<IsosurfaceSpec>,
+    pub(super) domain: bool,
     pub(super) width: u32,
     pub(super) aspect: f64,
 }
@@ -77,6 +78,7 @@ impl RenderSpec {
 /// Spells out the defaults of a render.
 pub(in crate::fields) fn write_defaults(spec: &mut OutputSpec) {
     spec.surface.get_or_insert_default();
+    spec.domain.get_or_insert(false);
     spec.width.get_or_insert(WIDTH);
     spec.aspect.get_or_insert(ASPECT);
     if let Some(surface) = &mut spec.isosurface {
@@ -101,13 +103,7 @@ pub(in crate::fields) fn resolve<const D: usize>(
         }
         _ => Ok(range),
     };
-    let width = spec.width.unwrap_or(WIDTH);
-    if !WIDTHS.contains(&width) {
-        let (least, most) = (WIDTHS.start(), WIDTHS.end());
-        return Err(format!(
-            "width is {width}, it must be {least} to {most} pixels"
-        ));
-    }
+    let width = checked_width(spec.width.unwrap_or(WIDTH))?;
     let aspect = spec.aspect.unwrap_or(ASPECT);
     if !(0.2..=5.0).contains(&aspect) {
         return Err(format!("aspect is {aspect}, it must be 0.2 to 5"));
@@ -147,12 +143,13 @@ pub(in crate::fields) fn resolve<const D: usize>(
         surface,
         range,
         isosurface: spec.isosurface.clone(),
+        domain: spec.domain.unwrap_or(false),
         width,
         aspect,
     };
     // The default camera depends on the body; any box shows whether the given part is sound.
     let (from, to) = (mesh.frame.origin, mesh.frame.upper());
     let bounds = [from, to].map(|p| std::array::from_fn(|a| p[a.min(D - 1)]));
-    Camera::new(&spec.camera, bounds, spec.pixels())?;
+    Camera::new(&spec.camera.pose(), bounds, spec.pixels())?;
     Ok(spec)
 }

@@ -145,7 +145,7 @@ fn an_isosurface_is_where_its_field_has_the_value() {
     // Density falls off from the middle: 1 + 0.1 - r / 100 in lengths; the surface at r = 1.5.
     let field = |x: [f64; 3]| {
         let r = x.map(|x| 0.25 * x - 4.0);
-        1.1 - 0.01 * camera::length(r)
+        1.1 - 0.01 * cutlink_pictures::camera::length(r)
     };
     let text = format!(
         "{SIDE}isosurface = {{ field = \"density\", value = 1.085, colour = \"velocity\" }}\n"
@@ -255,14 +255,14 @@ fn memory_grows_with_pixels_and_with_an_isosurface() {
             toml::from_str(&format!("kind = \"render\"\naspect = 1.0\n{text}")).expect("one");
         memory(&mesh, &resolve(&spec, &mesh).expect("sound"))
     };
-    // Nine samples of seven bytes, and the colours of the picture.
+    // Nine samples of eleven bytes, and the colours of the picture.
     assert!(
-        bytes("width = 4000") > 63 * 4000 * 4000,
+        bytes("width = 4000") > 99 * 4000 * 4000,
         "{}",
         bytes("width = 4000")
     );
     assert!(
-        bytes("width = 4000") < 80 * 4000 * 4000,
+        bytes("width = 4000") < 116 * 4000 * 4000,
         "{}",
         bytes("width = 4000")
     );

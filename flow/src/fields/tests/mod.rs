@@ -394,15 +394,22 @@ fn run(folder: &Path, mesh: &Mesh<2>, steps: impl Iterator<Item = u64>, start: S
     let specs = [
         parsed("kind = \"slice\"\nevery_steps = 10"),
         parsed("kind = \"probes\"\npoints = [[0.0, 0.4]]\nevery_steps = 5"),
-        parsed("kind = \"picture\"\nevery_steps = 20\nwidth = 100"),
+        parsed("kind = \"picture\"\nevery_steps = 20\nwidth = 100\nfilm = \"apng\""),
     ];
     let mut writer = FieldWriter::new(folder, &specs, units(), mesh, start).expect("outputs");
+    let mut last = 0;
     for step in steps {
+        last = step;
         if writer.is_due(step, Moment::Running) {
             writer
                 .write(mesh, &around_ball(mesh, step).into(), Moment::Running)
                 .expect("written");
         }
+    }
+    if last == 50 {
+        writer
+            .write(mesh, &around_ball(mesh, last).into(), Moment::End)
+            .expect("written");
     }
 }
 
@@ -425,6 +432,10 @@ fn a_resumed_run_ends_with_the_files_of_one_that_was_never_stopped() {
     }
     let rows = std::fs::read_to_string(whole.path().join("probes.csv")).expect("a table");
     assert_eq!(rows.lines().count(), 12, "rows of 0, 5, ... 50");
+    // Pictures of 0, 20, 40 and of the end.
+    let film = std::fs::read(whole.path().join("picture.apng")).expect("a film");
+    let frames = film.windows(4).filter(|w| *w == b"fcTL").count();
+    assert_eq!(frames, 4, "frames");
 }
 
 #[test]

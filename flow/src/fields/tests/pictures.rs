@@ -1,6 +1,7 @@
 //! Pictures against the cells they show.
 
 use super::*;
+use crate::fields::colours::LEVELS;
 use cutlink_mesher::primitives::Shape2;
 use cutlink_mesher::snap::Snapped;
 use cutlink_meshing::mesh::build::embedded;
@@ -16,8 +17,9 @@ fn pixels(path: &PathBuf) -> ([usize; 2], Vec<[u8; 3]>) {
 fn pictures_show_the_value_of_the_cell_at_each_pixel() {
     let mesh = ball_mesh([4, 4], 3);
     let folder = tempfile::tempdir().expect("a folder");
-    let spec =
-        parsed("kind = \"picture\"\nwidth = 524\nquantity = \"velocity-y\"\nrange = [-1.0, 1.0]");
+    let spec = parsed(
+        "kind = \"picture\"\naxes = false\nwidth = 524\nquantity = \"velocity-y\"\nrange = [-1.0, 1.0]",
+    );
     let scale = 0.1 / 3.0 / 1e-3;
     let flow = snapshot(&mesh, 0, |x| {
         (
@@ -69,7 +71,7 @@ fn smooth_pictures_of_linear_fields_are_linear() {
     let mesh = ball_mesh([4, 4], 1);
     let folder = tempfile::tempdir().expect("a folder");
     let spec = parsed(
-        "kind = \"picture\"\nwidth = 524\nsmooth = true\nquantity = \"speed\"\nrange = [0.0, 16.0]",
+        "kind = \"picture\"\naxes = false\nwidth = 524\nsmooth = true\nquantity = \"speed\"\nrange = [0.0, 16.0]",
     );
     let scale = 0.1 / 3.0 / 1e-3;
     let flow = snapshot(&mesh, 0, |x| (1.0, [x[0] / scale, 0.0]));
@@ -109,7 +111,7 @@ fn drawn(with_surface: bool, text: &str) -> Vec<[u8; 3]> {
     let (mesh, surface) = circle();
     let folder = tempfile::tempdir().expect("a folder");
     let spec = parsed(&format!(
-        "kind = \"picture\"\nwidth = 512\nrange = [0.0, 1.0]\n{text}"
+        "kind = \"picture\"\naxes = false\nwidth = 512\nrange = [0.0, 1.0]\n{text}"
     ));
     let scale = 0.1 / 3.0 / 1e-3;
     let flow = snapshot(&mesh, 0, |_| (1.0, [1.0 / scale, 0.0]));
@@ -168,7 +170,7 @@ fn a_flow_inside_of_the_surface_fills_it() {
         *mask = !*mask & 0xffff;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let spec = parsed("kind = \"picture\"\nwidth = 512\nrange = [0.0, 1.0]");
+    let spec = parsed("kind = \"picture\"\naxes = false\nwidth = 512\nrange = [0.0, 1.0]");
     let scale = 0.1 / 3.0 / 1e-3;
     let flow = snapshot(&mesh, 0, |_| (1.0, [1.0 / scale, 0.0]));
     let mut writer = fresh(folder.path(), &[spec], &mesh).with_surface(&mesh, &surface);
@@ -201,7 +203,7 @@ fn a_surface_that_is_not_closed_is_a_line_over_the_cells() {
     let flow = snapshot(&mesh, 0, |_| (1.0, [0.01, 0.0]));
     let image = |open: Option<&Snapped<2>>, name: &str| {
         let spec = parsed(&format!(
-            "kind = \"picture\"\nname = \"{name}\"\nwidth = 512"
+            "kind = \"picture\"\nname = \"{name}\"\naxes = false\nwidth = 512"
         ));
         let mut writer = fresh(folder.path(), &[spec], &mesh);
         if let Some(surface) = open {
@@ -242,4 +244,23 @@ fn memory_of_a_picture_grows_with_its_pixels() {
     let least = 23 * 8000 * 8000;
     assert!(bytes(8000) > least, "{}", bytes(8000));
     assert!(bytes(8000) < 2 * least, "{}", bytes(8000));
+}
+
+#[test]
+fn the_outline_of_each_level_is_drawn_however_small_its_cells_are() {
+    let mesh = ball_mesh([8, 8], 4);
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "kind = \"picture\"\naxes = false\ngrid = true\nwidth = 212\nrange = [0.0, 9.0]";
+    let mut writer = fresh(folder.path(), &[parsed(text)], &mesh);
+    let flow = around_ball(&mesh, 0);
+    let files = writer
+        .write(&mesh, &flow.into(), Moment::End)
+        .expect("written");
+    let ([width, _], pixels) = pixels(&files[0]);
+    // A cell of the finest level is less than a pixel wide.
+    let frame = pixels.len().min(200 * width);
+    for (level, colour) in LEVELS.iter().enumerate().take(4).skip(1) {
+        let drawn = pixels[..frame].iter().filter(|p| *p == colour).count();
+        assert!(drawn > 100, "level {level}: {drawn} pixels");
+    }
 }

@@ -105,6 +105,24 @@ fn outputs_that_a_mesh_does_not_support_are_refused() {
             "kind = \"picture\"\naverage = \"rms\"\nquantity = \"pressure\"",
             "supports speed and velocity components only",
         ),
+        (
+            "kind = \"picture\"\ncontours = true\nsmooth = false",
+            "excludes them",
+        ),
+        (
+            "kind = \"picture\"\nlines = \"arrows\"\naverage = \"rms\"",
+            "lines show a velocity",
+        ),
+        ("kind = \"picture\"\nfilm = \"apng\"", "film needs pictures"),
+        ("kind = \"render\"\nframe_rate = 9", "frame_rate needs film"),
+        (
+            "kind = \"picture\"\nfilm = \"apng\"\nevery_steps = 9\nframe_rate = 0",
+            "must be 1 to 60",
+        ),
+        (
+            "kind = \"slice\"\nlines = \"arrows\"",
+            "lines is not for this kind",
+        ),
         ("kind = \"volume\"\nname = \"a/b\"", "name"),
     ];
     for (text, part) in cases {

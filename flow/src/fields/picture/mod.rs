@@ -3,34 +3,48 @@
 //! Every pixel has the value of the leaf cell at its centre, or an interpolated one on request. The body is the section
 //! of the surface with the plane; the fluid between it and the centre of a solid cell has the mean value of the fluid
 //! cells beside. Where the section is not closed (sheets), solid cells are grey and the section is a line. Without a
-//! surface, the outline is that of the solid cells. The default range of the colours covers most pixels: a few cells at edges have vorticities that would leave the others pale. Values
-//! beyond the range have its end colours.
+//! surface, the outline is that of the solid cells. The default range of the colours covers most pixels: a few cells at edges
+//! have vorticities that would leave the others pale. Values beyond the range have its end colours. On request: the grid, with
+//! the outline of each level in a colour of its own, so that cells too small to be drawn are seen; contour lines; streamlines
+//! or arrows.
 
-use super::colours::{Map, colour, colours};
-use super::shades::{Line, Shade, View, shades};
-use super::spec::{PictureSpec, Quantity};
+mod lines;
+mod shades;
+mod spec;
+
+pub use spec::FlowLines;
+pub(super) use spec::{PictureSpec, resolve, write_defaults};
+
+use super::colours::{LEVELS, Map, colour, colours};
+use super::spec::Quantity;
 use super::values::{Scene, title_of};
 use cutlink_pictures::{
-    canvas::{Canvas, INK, Rect, Rgb},
+    axes::Axes,
+    canvas::{Canvas, INK, PAPER, Rect, Rgb},
     coverage::Coverage,
-    cut::Cut,
+    cut::{Cut, Segment},
     margin_of,
     scale::{number, printed, ticks},
     text::{text_height, text_width},
     text_size,
 };
 use cutlink_voxelizer::Mesh;
+use lines::Wind;
+use shades::{Line, Shade, View, shades};
 
 const BODY: Rgb = [128, 134, 142];
 
 /// Bytes per pixel while a picture is drawn: its value; shares of body and outline, or the copy that is sorted for the
 /// range of colours; its colour; the compressed file, which is at most as large.
 const PIXEL_BYTES: usize = size_of::<Shade>() + 3 * size_of::<f32>() + 2 * size_of::<Rgb>();
+/// And with lines: the velocity, and the values from which it is taken; what lines cover.
+const LINE_BYTES: usize = 3 * size_of::<f32>() + size_of::<Shade>();
 
 /// Bytes that drawing a picture takes.
 pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &PictureSpec) -> u64 {
     let [width, height] = View::new(mesh, spec, spec.width as usize).pixels;
-    (width * height * PIXEL_BYTES) as u64
+    let lines = if spec.lines.is_some() { LINE_BYTES } else { 0 };
+    (width * height * (PIXEL_BYTES + lines)) as u64
 }
 
 /// Draws a picture; with the section of the surface, the body has its shape instead of that of its cells.
@@ -41,12 +55,20 @@ pub(super) fn draw<const D: usize>(
 ) -> Canvas {
     let text = text_size(spec.width);
     let (line, margin) = (text_height(text), margin_of(spec.width));
-    let view = View::new(scene.mesh, spec, spec.width as usize - 2 * margin);
+    let shown = spec.shown(scene.mesh);
+    let axes = Axes::of(spec.width, spec.plane.axes, shown, text).filter(|_| spec.axes);
+    let [aside, under] = axes.as_ref().map_or([0; 2], Axes::room);
+    let view = View::new(scene.mesh, spec, spec.width as usize - 2 * margin - aside);
     let shades = shades(scene, spec, &view);
     let [width, height] = view.pixels;
     let [top, bar] = [2 * margin + line, 2 * margin];
-    let below = top + height + margin;
-    let mut canvas = Canvas::new([spec.width as usize, below + bar + 2 * line + margin]);
+    let below = top + height + margin + under;
+    let levels = if spec.grid { margin + line } else { 0 };
+    let size = [
+        spec.width as usize,
+        below + bar + 2 * line + margin + levels,
+    ];
+    let mut canvas = Canvas::new(size);
 
     let map = map_of(spec.quantity);
     let range = spec.range.unwrap_or_else(|| {
@@ -57,19 +79,13 @@ pub(super) fn draw<const D: usize>(
         range_of(&shades, spec.quantity, middle)
     });
     let colours = colours(map);
-    let left = (spec.width as usize - width) / 2;
+    let left = aside + (spec.width as usize - aside - width) / 2;
     let frame = [left, top, left + width, top + height];
+    fill(&mut canvas, frame, &shades, cut, &view, &|v| {
+        colour(v, range, &colours)
+    });
+    draw_lines(&mut canvas, frame, scene, spec, &view, &shades, range);
     let thin = (spec.width / 1000).max(1) as usize;
-    match cut.and_then(|cut| body_of(cut, &view, &shades)) {
-        Some(shares) => paint(&mut canvas, frame, &shades, range, &colours, |i| shares[i]),
-        None => {
-            let solid = |i: usize| f32::from(u8::from(shades[i].solid));
-            paint(&mut canvas, frame, &shades, range, &colours, solid);
-            if cut.is_none() {
-                stairs(&mut canvas, frame, &shades);
-            }
-        }
-    }
     if let Some(cut) = cut {
         let pixel = |at: [f64; 2]| {
             let [x, y] = view.pixel(at);
@@ -79,21 +95,17 @@ pub(super) fn draw<const D: usize>(
         canvas.segments(frame, segments, 0.4 + thin as f64, INK);
     }
     canvas.outline(frame, thin, INK);
-
-    let axis = spec.plane.normal.map_or(2, |(axis, _)| axis);
-    let (title, unit) = title_of(scene, spec.quantity, axis);
-    let title = format!("{title} in {}", printed(&unit.name));
-    canvas.text([left, margin], text, &title, INK);
-    let time = &scene.units.time;
-    let mut when = format!("t = {} {}", number(scene.time(), 4), printed(&time.name));
-    if let Some((axis, at)) = spec.plane.normal {
-        when = format!("{} = {},  {when}", ["x", "y", "z"][axis], number(at, 4));
+    if let Some(axes) = &axes {
+        axes.draw(&mut canvas, frame);
     }
-    let from = (left + width).saturating_sub(text_width(&when, text));
-    canvas.text([from, margin], text, &when, INK);
+    header(&mut canvas, frame, margin, scene, spec);
     let side = width / 6;
     let bar = [left + side, below, left + width - side, below + bar];
     legend(&mut canvas, bar, range, &colours, text);
+    if spec.grid {
+        let at = [bar[0], bar[3] + 2 * line + margin / 2];
+        level_legend(&mut canvas, at, scene.mesh.forest.levels.len(), text);
+    }
     canvas
 }
 
@@ -123,25 +135,119 @@ pub(super) fn map_of(quantity: Quantity) -> Map {
     }
 }
 
+/// Paints flow and body.
+fn fill(
+    canvas: &mut Canvas,
+    frame: Rect,
+    shades: &[Shade],
+    cut: Option<&Cut>,
+    view: &View,
+    colour: &dyn Fn(f32) -> Rgb,
+) {
+    if let Some(shares) = cut.and_then(|cut| body_of(cut, view, shades)) {
+        return paint(canvas, frame, shades, colour, |i| shares[i]);
+    }
+    let solid = |i: usize| f32::from(u8::from(shades[i].solid));
+    paint(canvas, frame, shades, colour, solid);
+    if cut.is_none() {
+        stairs(canvas, frame, shades);
+    }
+}
+
 /// Paints the pixels of a frame; `body` is the share of a pixel that the body covers.
 fn paint(
     canvas: &mut Canvas,
     [left, top, right, bottom]: Rect,
     shades: &[Shade],
-    range: [f64; 2],
-    colours: &[Rgb],
+    colour: &dyn Fn(f32) -> Rgb,
     body: impl Fn(usize) -> f32,
 ) {
     let places = (top..bottom).flat_map(|y| (left..right).map(move |x| [x, y]));
     for (i, (to, shade)) in places.zip(shades).enumerate() {
-        canvas.set(to, shade.value.map_or(BODY, |v| colour(v, range, colours)));
+        canvas.set(to, shade.value.map_or(BODY, colour));
         match shade.line {
             Line::None => {}
             Line::Cell => canvas.tint(to, INK, 0.14),
             Line::Block => canvas.tint(to, INK, 0.38),
+            Line::Level(level) => canvas.set(to, level_colour(level)),
         }
         let share = if shade.value.is_none() { 1.0 } else { body(i) };
         canvas.tint(to, BODY, f64::from(share));
+    }
+}
+
+/// Draws contour lines, streamlines or arrows.
+fn draw_lines<const D: usize>(
+    canvas: &mut Canvas,
+    frame: Rect,
+    scene: Scene<'_, D>,
+    spec: &PictureSpec,
+    view: &View,
+    shades: &[Shade],
+    range: [f64; 2],
+) {
+    let place = |at: [f64; 2]| [at[0] + frame[0] as f64, at[1] + frame[1] as f64];
+    let thick = (f64::from(spec.width) / 1200.0).max(0.8);
+    let mut put = |segments: &[Segment], width: f64, colour: Rgb| {
+        canvas.segments(frame, segments.iter().map(|s| s.map(place)), width, colour);
+    };
+    if spec.contours {
+        put(
+            &lines::contours(shades, view.pixels[0], range),
+            0.9 * thick,
+            INK,
+        );
+    }
+    let Some(kind) = spec.lines else {
+        return;
+    };
+    let wind = Wind::new(scene, spec, view);
+    let found = match kind {
+        FlowLines::Streamlines => wind.streamlines(),
+        FlowLines::Arrows => wind.arrows(),
+    };
+    // A rim sets them off from dark colours and from light ones.
+    put(&found, 2.4 * thick, INK);
+    put(&found, 1.1 * thick, PAPER);
+}
+
+/// Quantity, place and time, above a frame.
+fn header<const D: usize>(
+    canvas: &mut Canvas,
+    [left, _, right, _]: Rect,
+    margin: usize,
+    scene: Scene<'_, D>,
+    spec: &PictureSpec,
+) {
+    let text = text_size(spec.width);
+    let axis = spec.plane.normal.map_or(2, |(axis, _)| axis);
+    let (title, unit) = title_of(scene, spec.quantity, axis);
+    let title = format!("{title} in {}", printed(&unit.name));
+    canvas.text([left, margin], text, &title, INK);
+    let time = &scene.units.time;
+    let mut when = format!("t = {} {}", number(scene.time(), 4), printed(&time.name));
+    if let Some((axis, at)) = spec.plane.normal {
+        when = format!("{} = {},  {when}", ["x", "y", "z"][axis], number(at, 4));
+    }
+    let from = right.saturating_sub(text_width(&when, text));
+    canvas.text([from, margin], text, &when, INK);
+}
+
+/// The colour of the outline of a level; the coarsest has none.
+fn level_colour(level: u8) -> Rgb {
+    LEVELS[usize::from(level) % LEVELS.len()]
+}
+
+/// A swatch for each level but the coarsest.
+fn level_legend(canvas: &mut Canvas, [left, top]: [usize; 2], levels: usize, text: f32) {
+    let (high, words) = (text_height(text), "outlines of levels");
+    canvas.text([left, top], text, words, INK);
+    let mut x = left + text_width(words, text) + high;
+    for level in 1..levels {
+        canvas.swatch([x, top, x + high, top + high], level_colour(level as u8));
+        let words = level.to_string();
+        canvas.text([x + 3 * high / 2, top], text, &words, INK);
+        x += 5 * high / 2 + text_width(&words, text);
     }
 }
 

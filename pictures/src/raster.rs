@@ -1,31 +1,46 @@
 //! Triangles with a z-buffer, several samples per pixel.
 
-use cutlink_pictures::canvas::{PAPER, Rgb};
+use crate::canvas::{PAPER, Rgb};
 use rayon::prelude::*;
 
 /// Samples of a pixel along each axis.
-pub(super) const SAMPLES: usize = 3;
-/// Bytes per pixel: depth and colour of its samples.
-pub(super) const PIXEL_BYTES: usize = SAMPLES * SAMPLES * (size_of::<f32>() + size_of::<Rgb>());
+pub const SAMPLES: usize = 3;
+/// Bytes per pixel: nearness, depth and colour of its samples.
+pub const PIXEL_BYTES: usize = SAMPLES * SAMPLES * (2 * size_of::<f32>() + size_of::<Rgb>());
 /// Rows of pixels that a thread draws at a time.
 const BAND: usize = 8;
 
+/// Neighbours whose depth matters, how strongly it does, and the largest difference that counts, in
+/// doublings of the distance.
+const AROUND: [[isize; 2]; 8] = [
+    [1, 0],
+    [1, 1],
+    [0, 1],
+    [-1, 1],
+    [-1, 0],
+    [-1, -1],
+    [0, -1],
+    [1, -1],
+];
+const DEPTH_LIGHT: f32 = 14.0;
+const DEEPEST: f32 = 0.06;
+
 /// A corner of a triangle on the screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Corner {
+pub struct Corner {
     /// In pixels from the upper left corner.
-    pub(super) at: [f32; 2],
+    pub at: [f32; 2],
     /// Larger for nearer points; linear on the screen.
-    pub(super) near: f32,
+    pub near: f32,
     /// Normal of the surface in the axes of the camera: right, up, towards the eye; of any length and sign.
-    pub(super) normal: [f32; 3],
+    pub normal: [f32; 3],
     /// What the colour depends on.
-    pub(super) value: f32,
+    pub value: f32,
 }
 
 /// The samples of a picture.
 #[derive(Debug)]
-pub(super) struct Raster {
+pub struct Raster {
     size: [usize; 2],
     near: Vec<f32>,
     colour: Vec<Rgb>,
@@ -33,7 +48,7 @@ pub(super) struct Raster {
 
 impl Raster {
     /// An empty picture of some pixels.
-    pub(super) fn new(size: [usize; 2]) -> Self {
+    pub fn new(size: [usize; 2]) -> Self {
         let samples = size[0] * size[1] * SAMPLES * SAMPLES;
         Self {
             size,
@@ -44,7 +59,7 @@ impl Raster {
 
     /// Draws triangles; `paint` gives the colour of a value before shading. Of equally near triangles the first one is
     /// seen. Values and normals are interpolated linearly on the screen, so triangles should be small.
-    pub(super) fn draw(&mut self, triangles: &[[Corner; 3]], paint: impl Fn(f32) -> Rgb + Sync) {
+    pub fn draw(&mut self, triangles: &[[Corner; 3]], paint: impl Fn(f32) -> Rgb + Sync) {
         let width = self.size[0] * SAMPLES;
         let rows = BAND * SAMPLES;
         let bands = self.near.len() / width / rows + 1;
@@ -80,8 +95,46 @@ impl Raster {
             });
     }
 
+    /// Darkens what lies behind nearer things beside it, so that edges and depth are seen without shadows (eye-dome lighting;
+    /// Boucheny 2009). `depth` is the distance of what is so near, in any unit; what is some pixels apart counts.
+    pub fn deepen(&mut self, pixels: usize, depth: impl Fn(f32) -> f64 + Sync) {
+        let width = self.size[0] * SAMPLES;
+        let height = self.near.len() / width.max(1);
+        let far: Vec<f32> = (self.near.par_iter())
+            .map(|&near| match near.is_finite() {
+                true => depth(near).max(f64::MIN_POSITIVE).log2() as f32,
+                false => f32::INFINITY,
+            })
+            .collect();
+        let off = (SAMPLES * pixels) as isize;
+        let light = |i: usize| {
+            let (x, y) = ((i % width) as isize, (i / width) as isize);
+            let mut sum = 0.0;
+            for [right, down] in AROUND {
+                let (x, y) = (x + right * off, y + down * off);
+                let inside = x >= 0 && y >= 0 && x < width as isize && y < height as isize;
+                let beside = if inside {
+                    far[y as usize * width + x as usize]
+                } else {
+                    far[i]
+                };
+                sum += (far[i] - beside).clamp(0.0, DEEPEST);
+            }
+            (-DEPTH_LIGHT * sum / AROUND.len() as f32).exp()
+        };
+        self.colour
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(i, colour)| {
+                if far[i].is_finite() {
+                    let light = light(i);
+                    *colour = colour.map(|c| (f32::from(c) * light).round() as u8);
+                }
+            });
+    }
+
     /// The means of the samples of each pixel, row by row.
-    pub(super) fn pixels(&self) -> Vec<Rgb> {
+    pub fn pixels(&self) -> Vec<Rgb> {
         let [width, height] = self.size;
         let count = (SAMPLES * SAMPLES) as u32;
         let pixel = |i: usize| {
@@ -219,6 +272,29 @@ mod tests {
             );
         }
         assert!(share(&raster, PAPER[0]) > 2000.0, "the rest is paper");
+    }
+
+    #[test]
+    fn what_lies_behind_an_edge_is_darker_beside_it() {
+        let square = |left: f32, right: f32, near: f32| {
+            let [a, b, c, d] = [(left, 0.0), (right, 0.0), (right, 40.0), (left, 40.0)]
+                .map(|(x, y)| corner(x, y, near, 100.0));
+            [[a, b, c], [a, c, d]]
+        };
+        let mut raster = Raster::new([60, 40]);
+        raster.draw(&square(0.0, 60.0, 1.0), grey);
+        raster.draw(&square(0.0, 20.0, 2.0), grey);
+        let before = raster.pixels();
+        raster.deepen(2, |near| 1.0 / f64::from(near));
+        let after = raster.pixels();
+        let row = |x: usize| (before[20 * 60 + x][0], after[20 * 60 + x][0]);
+        for x in [5, 15, 30, 50] {
+            let (before, after) = row(x);
+            assert_eq!(before, after, "column {x} is even");
+        }
+        let (before, after) = row(20);
+        assert!(after < before - 5, "behind the edge: {before} to {after}");
+        assert_eq!(row(19).0, row(19).1, "the edge itself");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The directions of the axes, as three arrows in the lower left corner of a render.
 
-use super::camera::{Camera, cross, sub};
-use super::raster::{Corner, Raster};
-use cutlink_pictures::canvas::{Canvas, INK, PAPER, Rgb};
-use cutlink_pictures::text::{text_height, text_width};
+use crate::camera::{Camera, cross, sub};
+use crate::canvas::{Canvas, INK, PAPER, Rgb};
+use crate::raster::{Corner, Raster};
+use crate::text::{text_height, text_width};
 
 /// Colours of x, y and z.
 const COLOURS: [Rgb; 3] = [[204, 61, 51], [64, 145, 77], [51, 92, 191]];
@@ -14,15 +14,10 @@ const WIDE: f64 = 0.11;
 /// Where the names are.
 const NAME: f64 = 1.2;
 /// Pictures narrower than this have none.
-pub(super) const LEAST_WIDTH: usize = 600;
+pub const LEAST_WIDTH: usize = 600;
 
 /// Draws the arrows with their names into a square of a canvas, whose corners are its left and lower end and its edge.
-pub(super) fn draw(
-    canvas: &mut Canvas,
-    [left, bottom, edge]: [usize; 3],
-    camera: &Camera,
-    text: f32,
-) {
+pub fn draw(canvas: &mut Canvas, [left, bottom, edge]: [usize; 3], camera: &Camera, text: f32) {
     let camera = camera.of_directions([edge; 2], 2.0 * NAME + 0.4);
     let mut raster = Raster::new([edge; 2]);
     for axis in 0..3 {
@@ -79,16 +74,16 @@ fn arrow(axis: usize, camera: &Camera) -> Vec<[Corner; 3]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::camera::CameraSpec;
     use super::*;
+    use crate::camera::Pose;
 
     /// Along y from the lower side: x points right, z up, and y away from the eye.
     #[test]
     fn arrows_point_where_the_axes_do() {
-        let spec = CameraSpec {
+        let spec = Pose {
             from: Some([0.5, -9.0, 0.0]),
             at: Some([0.0; 3]),
-            ..CameraSpec::default()
+            ..Pose::default()
         };
         let camera = Camera::new(&spec, [[-1.0; 3], [1.0; 3]], [800, 400]).expect("a camera");
         let mut canvas = Canvas::new([120, 120]);

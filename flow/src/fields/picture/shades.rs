@@ -1,8 +1,8 @@
 //! The value at every pixel of a picture.
 
-use super::plane::Plane;
 use super::spec::PictureSpec;
-use super::values::Scene;
+use crate::fields::plane::Plane;
+use crate::fields::values::Scene;
 use cutlink_amr::{CellRef, NONE};
 use cutlink_voxelizer::Mesh;
 use rayon::prelude::*;
@@ -13,6 +13,8 @@ const TALLEST: f64 = 1.5;
 const BLOCKS_FROM: f64 = 6.0;
 /// Minimum width of a cell in pixels to draw its edges.
 const CELLS_FROM: f64 = 9.0;
+/// Width of the outline of a level in pixels.
+const OUTLINE: f64 = 2.0;
 
 /// A pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +33,8 @@ pub(super) enum Line {
     None,
     Cell,
     Block,
+    /// Where a level begins, beside a coarser one.
+    Level(u8),
 }
 
 /// The drawn part of a plane, in finest cells from the lower corner of the box.
@@ -247,11 +251,31 @@ pub(super) fn shades<const D: usize>(
                 *shade = pattern.at(place);
                 if spec.grid {
                     let (low, edge) = (pattern.low, pattern.edge);
-                    shade.line = line(place, low, edge, at, view.scale, values.plane.axes);
+                    shade.line = outline(&values, place, at, view.scale).unwrap_or_else(|| {
+                        line(place, low, edge, at, view.scale, values.plane.axes)
+                    });
                 }
             }
         });
     shades
+}
+
+/// The outline of the level at a pixel: whether a coarser cell is less than two pixels away.
+fn outline<const D: usize>(
+    values: &Values<'_, D>,
+    place: [f64; 2],
+    at: CellRef,
+    scale: f64,
+) -> Option<Line> {
+    let own = values.mesh.forest.level[at.block as usize];
+    let off = OUTLINE / scale;
+    let near = [[off, 0.0], [-off, 0.0], [0.0, off], [0.0, -off]];
+    let coarser = near.into_iter().any(|[x, y]| {
+        let beside = [place[0] + x, place[1] + y].map(|n| n.floor() as i64);
+        let leaf = values.plane.leaf(values.mesh, beside);
+        leaf.is_some_and(|leaf| values.mesh.forest.level[leaf.block as usize] < own)
+    });
+    coarser.then_some(Line::Level(own))
 }
 
 /// The grid line at a pixel: whether it is the first pixel of a cell or of a block, from the left or from below.
