@@ -8,7 +8,7 @@ mod worst;
 use cutlink_amr::{CellRef, OUTSIDE, dims};
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::{
-    Around, around, derive, gradient, gradients, q_criterion, velocity_at, vorticity,
+    Around, around, blocks_at, derive, gradient, gradients, q_criterion, velocity_at, vorticity,
 };
 use cutlink_voxelizer::Mesh;
 use files_kit::{Random, ball_mesh, random_mesh};
@@ -371,4 +371,33 @@ fn numbers_do_not_depend_on_threads() {
         one.q == three.q && one.vorticity == three.vorticity,
         "one thread and three"
     );
+}
+
+/// All leaves at each face of the box, counted one by one, are those that are found by descent.
+fn leaves_are_at_faces<const D: usize>(mesh: &Mesh<D>) {
+    for face in 0..2 * D {
+        let (axis, upper) = (face / 2, face % 2 == 1);
+        let at_face = |&block: &u32| {
+            let level = mesh.forest.level[block as usize];
+            let last = (mesh.forest.root[axis] << level) as i32 - 1;
+            mesh.forest.coord[block as usize][axis] == if upper { last } else { 0 }
+        };
+        let mut wanted: Vec<u32> = mesh.forest.leaves().filter(at_face).collect();
+        let mut found = blocks_at(mesh, axis, upper);
+        assert!(
+            found.len() < mesh.forest.leaves().count(),
+            "some are elsewhere"
+        );
+        wanted.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, wanted, "axis {axis}, upper {upper}");
+    }
+}
+
+#[test]
+fn blocks_at_a_face_are_all_of_its_leaves() {
+    leaves_are_at_faces(&ball_mesh([5, 4], 3));
+    leaves_are_at_faces(&random_mesh::<2>(5, [5, 4], 4));
+    leaves_are_at_faces(&ball_mesh([3, 4, 5], 2));
+    leaves_are_at_faces(&random_mesh::<3>(7, [4, 3, 3], 3));
 }

@@ -133,18 +133,42 @@ pub(crate) fn sums<const D: usize>(
     all.reduce(|| FluidSums::NONE, FluidSums::and)
 }
 
-/// Leaf blocks at a face of the box.
-pub fn blocks_at<const D: usize>(
-    mesh: &Mesh<D>,
-    axis: usize,
-    upper: bool,
-) -> impl Iterator<Item = u32> {
-    mesh.forest.leaves().filter(move |&block| {
-        let level = mesh.forest.level[block as usize];
-        let last = (mesh.forest.root[axis] << level) as i32 - 1;
-        let wanted = if upper { last } else { 0 };
-        mesh.forest.coord[block as usize][axis] == wanted
-    })
+/// Leaf blocks at a face of the box, level by level. Cost: that of the blocks at the face, not of the mesh.
+pub fn blocks_at<const D: usize>(mesh: &Mesh<D>, axis: usize, upper: bool) -> Vec<u32> {
+    let forest = &mesh.forest;
+    let mut over = forest.root;
+    over[axis] = 1;
+    // Root blocks are numbered by their coordinates, x fastest.
+    let roots = (0..over.iter().product::<u32>()).filter_map(|i| {
+        let mut rest = i;
+        let mut at = over.map(|n| {
+            let along = (rest % n) as i32;
+            rest /= n;
+            along
+        });
+        at[axis] = if upper {
+            forest.root[axis] as i32 - 1
+        } else {
+            0
+        };
+        forest.find(0, at)
+    });
+    let mut found = Vec::new();
+    let mut blocks: Vec<u32> = roots.collect();
+    while !blocks.is_empty() {
+        let mut finer = Vec::new();
+        for block in blocks {
+            if forest.is_leaf(block) {
+                found.push(block);
+                continue;
+            }
+            let first = forest.first_child[block as usize];
+            let beside = (0..dims::children(D) as u32).filter(|c| (c >> axis & 1 == 1) == upper);
+            finer.extend(beside.map(|child| first + child));
+        }
+        blocks = finer;
+    }
+    found
 }
 
 /// What leaves through a face of the box: the sum, over the fluid leaf cells next to it, of the velocity along the outward
