@@ -132,8 +132,8 @@ def ring(name, levels, uniform=None, wall=False):
         boundary |= {"x-": "free-slip", "x+": "no-slip"}
     outputs = [{"kind": "probes", "every_steps": root // 16, "points": [[x, middle, middle] for x in RING_PROBES]}]
     if wall:
-        camera = {"from": [-3.5, middle - 5.5, middle + 4.0], "at": [4.2, middle, middle], "angle": 26.0}
-        outputs = [{"kind": "render", "every_seconds": 2.0, "camera": camera, "isosurface": {"field": "q", "value": 0.2, "colour": "velocity"}}]
+        camera = {"from": [-5.2, middle - 6.6, middle + 4.6], "at": [4.0, middle, middle], "angle": 26.0}
+        outputs = [{"kind": "render", "every_seconds": 2.0, "camera": camera, "domain": True, "isosurface": {"field": "q", "value": 0.2, "colour": "velocity"}}]
     case = {
         "domain": {"box": [0.0] * 3 + [RING_BOX * n / root for n in cells], "root": "x".join(map(str, cells))},
         "physics": {"re": float(RING_RE), "length": 1.0, "velocity": 1.0, "lattice_velocity": 0.1},

@@ -92,7 +92,8 @@ def taylor_green(reynolds, elements, precision):
         "output.write": [{
             "kind": "render",
             "every_seconds": 9.0,
-            "camera": {"from": [14.0, 11.0, 13.0], "at": [3.14, 3.14, 3.0], "angle": 30.0},
+            "camera": {"from": [16.5, 13.0, 15.0], "at": [3.14, 3.14, 3.14], "angle": 30.0},
+            "domain": True,
             "isosurface": {"field": "q", "value": 0.2 if reynolds < 1000 else 5.0, "colour": "velocity"},
         }],
     }
