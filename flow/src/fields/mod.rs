@@ -26,6 +26,7 @@
 
 mod averages;
 mod colours;
+mod kinds;
 mod name;
 mod paged;
 mod picture;
@@ -42,14 +43,12 @@ mod values;
 mod writer;
 
 pub use averages::Averages;
+pub use kinds::{Average, CellField, Clock, Film, NormalAxis, OutputKind, Quantity, SurfaceFormat};
 pub use name::FieldName;
 pub(crate) use paged::PagedFields;
 pub use picture::FlowLines;
 pub use render::{CameraSpec, IsosurfaceSpec, SurfaceColour};
-pub use spec::{
-    Average, CellField, Clock, Film, NormalAxis, OutputKind, OutputSpec, Quantity, SurfaceFormat,
-    written,
-};
+pub use spec::{OutputSpec, written};
 pub use surface::Body;
 pub use surface::WallForce;
 #[cfg(test)]

@@ -8,8 +8,9 @@
 //! Frames are taken every `spacing` steps. Where there are more than [`FRAMES`], every second one is dropped and the spacing
 //! doubles, so that a run of any length has as many.
 
+use super::kinds::{NormalAxis, OutputKind, Quantity};
 use super::plane::Plane;
-use super::spec::{NormalAxis, OutputKind, OutputSpec, Quantity};
+use super::spec::OutputSpec;
 use super::surface::Body;
 use super::units::FieldUnits;
 use super::values::{Scene, title_of};

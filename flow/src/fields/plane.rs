@@ -1,6 +1,6 @@
 //! A plane through the cells, and the leaf cells that a plane or a box intersects.
 
-use super::spec::NormalAxis;
+use super::kinds::NormalAxis;
 use cutlink_amr::{CellRef, NONE, dims};
 use cutlink_voxelizer::Mesh;
 

@@ -5,7 +5,7 @@
 //! once, so the sum over the plane, weighted by area and column length, equals the volume integral over the fluid. A
 //! column without fluid has the values of a solid cell.
 
-use super::spec::CellField;
+use super::kinds::CellField;
 use super::values::{Column, Scene};
 use cutlink_amr::{CellRef, NONE, dims};
 use cutlink_voxelizer::Mesh;

@@ -12,8 +12,8 @@
 //! | `normal` | three components, into the fluid; the force on the facet is its area times (shear − pressure · normal) |
 //! | `patch` | number of the patch, in the order of the mesh |
 
+use super::kinds::{Average, SurfaceFormat};
 use super::render::SurfaceColour;
-use super::spec::{Average, SurfaceFormat};
 use super::values::Scene;
 use cutlink_amr::CellRef;
 use cutlink_common::{Error, output};

@@ -1,7 +1,7 @@
 //! Values of cells in output units.
 
 use super::FieldName;
-use super::spec::{Average, CellField, Quantity};
+use super::kinds::{Average, CellField, Quantity};
 use super::units::{FieldUnit, FieldUnits};
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;

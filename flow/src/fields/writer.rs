@@ -1,6 +1,7 @@
 //! All outputs of a run.
 
 use super::averages::Averages;
+use super::kinds::{Average, CellField, OutputKind, SurfaceFormat};
 use super::paged::PagedFields;
 use super::picture;
 use super::plane::cells_in;
@@ -8,9 +9,7 @@ use super::probes;
 use super::render;
 use super::series::Series;
 use super::span::{Flat, flat};
-use super::spec::{
-    Average, CellField, Output, OutputKind, OutputSpec, SurfaceFormat, What, check_fields, resolve,
-};
+use super::spec::{Output, OutputSpec, What, check_fields, resolve};
 use super::spectra;
 use super::surface::Body;
 use super::units::FieldUnits;

@@ -5,7 +5,7 @@
 
 use super::shades::{Shade, View, shades};
 use super::spec::PictureSpec;
-use crate::fields::spec::Quantity;
+use crate::fields::kinds::Quantity;
 use crate::fields::values::Scene;
 use cutlink_pictures::cut::Segment;
 use cutlink_pictures::scale::ticks;

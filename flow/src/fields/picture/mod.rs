@@ -16,7 +16,7 @@ pub use spec::FlowLines;
 pub(super) use spec::{PictureSpec, resolve, write_defaults};
 
 use super::colours::{LEVELS, Map, colour, colours};
-use super::spec::Quantity;
+use super::kinds::Quantity;
 use super::values::{Scene, title_of};
 use cutlink_pictures::{
     axes::Axes,

@@ -1,7 +1,8 @@
 //! Keys of a picture, and their checks.
 
+use crate::fields::kinds::{Average, Quantity};
 use crate::fields::plane::Plane;
-use crate::fields::spec::{Average, OutputSpec, Quantity, checked_width, corners};
+use crate::fields::spec::{OutputSpec, checked_width, corners};
 use cutlink_voxelizer::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,8 +16,8 @@ pub use spec::{IsosurfaceSpec, SurfaceColour};
 pub(super) use spec::{RenderSpec, resolve, write_defaults};
 
 use super::colours::{LEVELS, Map, colour, colours};
+use super::kinds::Quantity;
 use super::picture::{covering, legend, map_of};
-use super::spec::Quantity;
 use super::surface::Body;
 use super::values::{Scene, title_of};
 use cutlink_amr::{CellRef, dims};

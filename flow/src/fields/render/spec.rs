@@ -1,7 +1,8 @@
 //! Keys of a render, and their checks.
 
 use super::camera::CameraSpec;
-use crate::fields::spec::{Average, OutputSpec, Quantity, checked_width};
+use crate::fields::kinds::{Average, Quantity};
+use crate::fields::spec::{OutputSpec, checked_width};
 use cutlink_pictures::camera::Camera;
 use cutlink_voxelizer::Mesh;
 use schemars::JsonSchema;

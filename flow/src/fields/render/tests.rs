@@ -1,7 +1,8 @@
 //! Renders of bodies and fields whose pictures are known.
 
 use super::*;
-use crate::fields::spec::{OutputKind, OutputSpec};
+use crate::fields::kinds::OutputKind;
+use crate::fields::spec::OutputSpec;
 use crate::fields::tests::snapshot;
 use crate::fields::units::FieldUnits;
 use cutlink_mesher::Surface;
