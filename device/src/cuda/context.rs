@@ -41,7 +41,7 @@ pub struct Cuda(pub(super) Arc<Inner>, pub(super) Place);
 
 pub(super) struct Inner {
     context: sys::CUcontext,
-    device: sys::CUdevice,
+    pub(super) device: sys::CUdevice,
     pub(super) stream: sys::CUstream,
     pool: sys::CUmemoryPool,
     name: String,

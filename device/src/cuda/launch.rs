@@ -114,9 +114,6 @@ const MOST: usize = 40;
 /// Room for their values, in units of 16 bytes, to which each is aligned.
 const ROOM: usize = 96;
 
-/// Bytes of dynamic shared memory that a thread block has without asking for more (CUDA C++ Programming Guide, "Shared Memory").
-const SHARED_UNASKED: u32 = 48 << 10;
-
 /// A kernel and its arguments so far, which it borrows. Memory is freed in stream order, so a buffer may be dropped
 /// once the kernel is launched.
 #[derive(Debug)]
@@ -201,9 +198,44 @@ impl Cuda {
         {
             params.push(size);
         }
+        self.raise_shared_limit(function)?;
         let kernel = Arc::new(Kernel { function, params });
         loaded.kernels.insert(name, Arc::clone(&kernel));
         Ok(kernel)
+    }
+
+    /// Lets thread blocks of a function have all the shared memory that the device has for one; 48 KiB without being
+    /// asked (CUDA C++ Programming Guide, "Shared Memory").
+    fn raise_shared_limit(&self, function: sys::CUfunction) -> Result<(), DeviceError> {
+        use sys::{CUdevice_attribute as OfDevice, CUfunction_attribute as OfFunction};
+        let (mut most, mut own) = (0, 0);
+        // SAFETY: the device is open, the function is of this context; two numbers are written.
+        unsafe {
+            check(
+                "ask for the device's shared memory",
+                sys::cuDeviceGetAttribute(
+                    &raw mut most,
+                    OfDevice::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                    self.0.device,
+                ),
+            )?;
+            check(
+                "ask for a kernel's shared memory",
+                sys::cuFuncGetAttribute(
+                    &raw mut own,
+                    OfFunction::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                    function,
+                ),
+            )?;
+            check(
+                "raise a kernel's limit of shared memory",
+                sys::cuFuncSetAttribute(
+                    function,
+                    OfFunction::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                    most - own,
+                ),
+            )
+        }
     }
 }
 
@@ -264,16 +296,6 @@ impl<'a> Launch<'a> {
             self.module.name,
             self.kernel
         );
-        if grid.shared > SHARED_UNASKED {
-            // SAFETY: a function of this context.
-            check("ask for shared memory", unsafe {
-                sys::cuFuncSetAttribute(
-                    kernel.function,
-                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                    grid.shared as i32,
-                )
-            })?;
-        }
         let mut at: [*mut std::ffi::c_void; MOST] = [ptr::null_mut(); MOST];
         for (at, &first) in at.iter_mut().zip(&self.firsts[..self.count]) {
             *at = (&raw mut self.values[first]).cast();
