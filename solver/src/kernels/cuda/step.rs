@@ -25,7 +25,6 @@ const OPEN: u32 = 64;
 const BOUNDED: u32 = 64;
 /// As in `tiles.cu`.
 const TILE: u32 = 512;
-const EDGE: usize = 8;
 const PLACES: usize = 8 * 10 * 8;
 const AROUND: usize = 64;
 const fn faced_threads(d: usize) -> u32 {
@@ -191,8 +190,8 @@ fn tiles<const D: usize, L: Lattice, S: Storage>(
         .val(relax)
         .buf(from)
         .val(to);
-    // All populations that move, and a row before and behind them.
-    let shared = ((L::Q - 1) * PLACES + 2 * EDGE) * size_of::<S>();
+    // All populations that move.
+    let shared = (L::Q - 1) * PLACES * size_of::<S>();
     let grid = LaunchGrid::blocks(level.tiles.len() / AROUND, TILE).shared(shared as u32);
     // SAFETY: the slots of tiles and around them are slots of the level, of which `from` and `to` have 9 values a cell
     // behind the populations of the first ones; tiles have each slot from `special` on once, and no other one is

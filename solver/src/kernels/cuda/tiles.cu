@@ -7,8 +7,8 @@
 constexpr int EDGE = 8;
 constexpr int TILE = EDGE * EDGE * EDGE;
 // Populations of a velocity in shared memory: with a row before and behind each plane, so that nothing is tested along
-// y. (Along all axes memory would have room for fewer threads.) What leaves the tile along y, or these rows, is put
-// into such rows, where several threads may write and none reads.
+// y but for what comes from beside the tile along x. (Along all axes memory would have room for fewer threads.) What
+// leaves the tile along y is put into such rows, which no thread reads.
 constexpr int ROWS = EDGE + 2;
 constexpr int PLACES = EDGE * ROWS * EDGE;
 // Blocks of a tile and those around it.
@@ -60,8 +60,10 @@ struct Tile {
 #pragma unroll
             for (int a = 0; a < 3; a++) {
                 to[a] = x[a] + L::c(q, a);
-                const bool is_sure = a == 1 || (L::c(q, a) == 0 ? a < AXIS : a == AXIS);
-                inside = inside && (is_sure || (to[a] >= 0 && to[a] < EDGE));
+                // Along y the rows before and behind a plane are places too.
+                const int rim = a == 1 ? 1 : 0;
+                const bool is_sure = a == 1 ? AXIS > 0 || L::c(q, 1) == 0 : L::c(q, a) == 0 ? a < AXIS : a == AXIS;
+                inside = inside && (is_sure || (to[a] >= -rim && to[a] < EDGE + rim));
             }
             if (inside) {
                 arriving[(q - 1) * PLACES + index(to)] = f[q];
@@ -89,8 +91,7 @@ template <class L>
 __device__ __forceinline__ void step_tile(const uint32_t* tiles, uint32_t populated,
                                           const Relaxation<float>& relax, const float* __restrict__ from,
                                           float* __restrict__ to) {
-    extern __shared__ float shared[];
-    float* arriving = shared + EDGE;
+    extern __shared__ float arriving[];
     __shared__ uint32_t around[AROUND];
     if (threadIdx.x < AROUND) {
         around[threadIdx.x] = tiles[static_cast<size_t>(blockIdx.x) * AROUND + threadIdx.x];
