@@ -1,11 +1,7 @@
 //! What a flow is: lattice, collision, conditions. All values are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{
-    Adaptation, CellStorage, LatticeKind, SolverError, Sponge, Variation,
-    tables::{KEPT, StepCosts},
-};
-use cutlink_device::Memory;
+use crate::{Adaptation, CellStorage, LatticeKind, SolverError, Sponge, Variation, tables::KEPT};
 use std::{fmt, str::FromStr};
 
 /// How populations relax to equilibrium.
@@ -398,11 +394,6 @@ pub fn is_driven_by_walls<const D: usize>(
 }
 
 impl<const D: usize> Params<D> {
-    /// What steps cost with populations in this kind of memory.
-    pub(crate) fn step_costs(&self, memory: Memory) -> StepCosts {
-        StepCosts::new(memory, self.update_bytes(CellStorage::Populations))
-    }
-
     /// Bytes that an update of a cell with such storage reads and writes; as many as two buffers take for it.
     pub fn update_bytes(&self, storage: CellStorage) -> u64 {
         let values = match storage {

@@ -112,17 +112,17 @@ impl<'a, const D: usize> Plan<'a, D> {
         self.levels.iter().map(|l| l.cells << l.level).sum()
     }
 
-    /// What a step of each level costs with populations in this kind of memory: in updates of cells of blocks without a wall, a face of the
-    /// box, a solid cell or another level beside them or within. Cost: a pass over all blocks.
+    /// What a step of each level costs in this kind of memory: in updates of cells of blocks without a wall, a face of the box, a solid
+    /// cell or another level beside them or within, stored as [`cell_storage`](Self::cell_storage) says. Cost: a pass over all blocks.
     pub fn level_work(&self, memory: Memory) -> Vec<u64> {
-        let costs = self.params.step_costs(memory);
-        let of_level = |built: &Built<D>| built.level.work(costs).iter().sum();
+        let costs = self.step_costs(memory);
+        let of_level = |built: &Built<D>| built.work(costs).iter().sum();
         self.tables.iter().map(of_level).collect()
     }
 
     /// What a root step costs, see [`level_work`](Self::level_work). On a GPU a level's step takes some 4 µs, however small the level is.
     pub fn work(&self, memory: Memory) -> u64 {
-        let least = self.params.step_costs(memory).least;
+        let least = self.step_costs(memory).least;
         let levels = self.level_work(memory).into_iter().enumerate();
         levels.map(|(level, work)| (least + work) << level).sum()
     }
@@ -198,7 +198,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         self,
         backend: &B,
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
-        let flow: u64 = self.level_bytes(B::MEMORY, 1).iter().sum();
+        let flow: u64 = self.level_bytes(B::MEMORY).iter().sum();
         backend.reserve("the flow and its snapshots", flow + self.snapshot_bytes())?;
         alone(B::start(slice::from_ref(backend), None, self)?)
     }

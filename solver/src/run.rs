@@ -17,8 +17,8 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, BodyState, CellStorage, DeviceFields, FluidState, ForceSample, Interpolation,
-    Lap, LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
+    AdaptationLook, BodyState, DeviceFields, FluidState, ForceSample, Interpolation, Lap,
+    LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
     StrainedState, Work,
     adapt::own_mesh::OwnMesh,
     bodies::Movement,
@@ -85,9 +85,13 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
 
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L, S, B> {
     pub(crate) fn new(mut plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
-        let tables = std::mem::take(&mut plan.tables);
-        let storage = plan.cell_storage(B::MEMORY, 1);
-        Self::of_tables(plan, tables, storage, backend)
+        let mut tables = std::mem::take(&mut plan.tables);
+        let orders = plan.keep_moments(B::MEMORY, &mut tables);
+        let mut run = Self::of_tables(plan, tables, backend)?;
+        for (state, order) in run.levels.iter_mut().zip(orders) {
+            state.kept.order = order;
+        }
+        Ok(run)
     }
 
     /// A rank of a flow: with its part of the tables, and what it exchanges by level.
@@ -98,7 +102,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         comm: Comm,
         backend: &B,
     ) -> Result<Self, SolverError> {
-        let mut run = Self::of_tables(plan, tables, CellStorage::Populations, backend)?;
+        let mut run = Self::of_tables(plan, tables, backend)?;
         for (state, halo) in run.levels.iter_mut().zip(halos) {
             state.halo = Some(halo);
         }
@@ -128,17 +132,11 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     fn of_tables(
         mut plan: Plan<'a, D>,
         tables: Vec<Built<D>>,
-        storage: CellStorage,
         backend: &B,
     ) -> Result<Self, SolverError> {
         let mut levels = Vec::new();
-        for mut built in tables {
-            let order = match storage {
-                CellStorage::Populations => Vec::new(),
-                CellStorage::Moments => built.keep_moments(L::Q),
-            };
+        for built in tables {
             let mut state = State::bare(&plan, built.upload(backend)?, backend)?;
-            state.order = order;
             state.now = state.allocate::<L>(backend)?;
             state.next = state.allocate::<L>(backend)?;
             levels.push(state);

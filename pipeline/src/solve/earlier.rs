@@ -141,7 +141,7 @@ fn restored<const D: usize, B: FlowKernels<D>>(
     backend: &B,
 ) -> Result<Earlier<D>, Error> {
     let plan = Plan::new(mesh, resolved.params.clone())?;
-    Sheet::new(&plan, resolved, None, (B::MEMORY, 1)).check_memory(backend)?;
+    Sheet::new(&plan, resolved, None, B::MEMORY).check_memory(backend)?;
     let mut flow = plan.start(backend)?;
     checkpoint::read(&path, &header.case, mesh.checksum(), |from| {
         flow.restore(from).map_err(Error::from)

@@ -38,12 +38,11 @@ pub(crate) struct Sheet {
     pub(crate) steps: u64,
     /// Bytes of populations or moments and of tables.
     pub(crate) flow: u64,
-    /// How cells are stored, where and on how many ranks.
+    /// How cells are stored, and where.
     pub(crate) storage: CellStorage,
     /// Bytes of the flow on one rank over its cells.
     bytes_per_cell: f64,
     memory: Memory,
-    ranks: usize,
     /// Bytes that a snapshot takes for a while where the flow is.
     snapshot: u64,
     /// Bytes of outputs while they are written, and of averages.
@@ -60,15 +59,15 @@ fn snapshot<const D: usize>(mesh: &Mesh<D>) -> u64 {
 }
 
 impl Sheet {
-    /// The forecast of a plan on so many ranks in this kind of memory; `steps` overrides the case.
+    /// The forecast of a plan in this kind of memory; `steps` overrides the case.
     pub(crate) fn new<const D: usize>(
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         steps: Option<u64>,
-        (memory, ranks): (Memory, usize),
+        memory: Memory,
     ) -> Self {
         let outputs = &resolved.outputs;
-        let flow = plan.level_bytes(memory, ranks).iter().sum();
+        let flow = plan.level_bytes(memory).iter().sum();
         let cells: u64 = plan.levels.iter().map(|level| level.cells).sum();
         Self {
             updates: plan.updates(),
@@ -79,9 +78,8 @@ impl Sheet {
             }),
             flow,
             bytes_per_cell: flow as f64 / cells.max(1) as f64,
-            storage: plan.cell_storage(memory, ranks),
+            storage: plan.cell_storage(memory),
             memory,
-            ranks,
             snapshot: plan.snapshot_bytes(),
             output: fields::memory(&outputs.specs, outputs.averages.is_some(), plan.mesh)
                 .max(snapshot(plan.mesh)),
@@ -135,7 +133,7 @@ impl Sheet {
                 "bytes": bytes,
             })
         };
-        let level_bytes = plan.level_bytes(self.memory, self.ranks);
+        let level_bytes = plan.level_bytes(self.memory);
         serde_json::json!({
             "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
@@ -227,7 +225,7 @@ impl Sheet {
             resolved.params.precision,
             resolved.params.interpolation,
         );
-        let level_bytes = plan.level_bytes(self.memory, self.ranks);
+        let level_bytes = plan.level_bytes(self.memory);
         for (level, bytes) in plan.levels.iter().zip(level_bytes) {
             let _ = writeln!(
                 text,

@@ -10,7 +10,7 @@ use crate::{
     adapt::own_mesh::OwnMesh,
     kernels::{ExactSum, FlowKernels, SUMS, exchanged, pairs},
     lattice::Lattice,
-    run::{Run, saved::pieces},
+    run::{Run, kept::Numbers, saved::pieces},
     storage::Storage,
 };
 use cutlink_amr::dims;
@@ -34,7 +34,10 @@ pub(crate) enum Command<const D: usize> {
     Fields(u64),
     /// Reply with the own populations among some slots of a level of the whole flow: the first one, and the one behind the last.
     Populations(u64, u64, u64),
-    /// Take the own populations of all levels that follow, some slots at a time, after so many root steps.
+    /// The same of what cells keep.
+    Kept(u64, u64, u64),
+    /// Take the own populations of all levels that follow, some slots at a time, after so many root steps: of each level first
+    /// how many slots have them, then of how many slots what cells keep follows, then both.
     Restore(u64),
     /// Take the fluid of all cells that follow, by level, some slots at a time.
     Set,
@@ -77,6 +80,7 @@ impl<const D: usize> Command<D> {
             Self::Look(keeps_flow, max_cells) => vec![14, keeps_flow.into(), max_cells],
             Self::ForgetMesh => vec![15],
             Self::Mesh => vec![16],
+            Self::Kept(level, first, end) => vec![17, level, first, end],
         };
         if let Self::SetSame(_, u) = self {
             words.extend(u.map(f64::to_bits));
@@ -108,6 +112,7 @@ impl<const D: usize> Command<D> {
             [14, keeps_flow, max_cells] => Self::Look(keeps_flow != 0, max_cells),
             [15] => Self::ForgetMesh,
             [16] => Self::Mesh,
+            [17, level, first, end] => Self::Kept(level, first, end),
             _ => return None,
         })
     }
@@ -245,10 +250,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
             }
             Command::Validate => return self.local.validate().map(|()| Some(Vec::new())),
             Command::Populations(level, first, end) => {
-                let slots = first as usize..end as usize;
-                let (local, level) = (&self.local, level as usize);
-                let found = local.populations(&local.ranks[0], level, &slots)?;
-                return Ok(Some(bytes_of(&found)));
+                return self.numbers((level, Numbers::Populations), first..end);
+            }
+            Command::Kept(level, first, end) => {
+                return self.numbers((level, Numbers::Kept), first..end);
             }
             Command::Restore(steps) => return self.restore(steps).map(|()| None),
             Command::Set => return self.set().map(|()| None),
@@ -258,6 +263,17 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
         Ok(done.pop().flatten())
     }
 
+    fn numbers(
+        &self,
+        (level, what): (u64, Numbers),
+        slots: Range<u64>,
+    ) -> Result<Option<Vec<u8>>, SolverError> {
+        let slots = slots.start as usize..slots.end as usize;
+        let local = &self.local;
+        let found = local.numbers(&local.ranks[0], (level as usize, what), &slots)?;
+        Ok(Some(bytes_of(&found)))
+    }
+
     fn receive<T: Item>(&self) -> Result<Vec<T>, SolverError> {
         Ok(numbers(&self.link.receive(0)?))
     }
@@ -265,11 +281,13 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
     /// Takes populations as they come.
     fn restore(&mut self, steps: u64) -> Result<(), SolverError> {
         for level in 0..self.local.whole.levels() {
-            let slots = self.local.whole.partition.owners(level).len();
-            for slots in pieces(0..slots) {
-                let link = &self.link;
-                let next = |_: &Outline, _: Range<usize>| Ok(numbers(&link.receive(0)?));
-                self.local.set_populations(level, &slots, next)?;
+            let follow = self.receive::<u64>()?;
+            for (what, slots) in Numbers::ALL.into_iter().zip(follow) {
+                for slots in pieces(0..slots as usize) {
+                    let link = &self.link;
+                    let next = |_: &Outline, _: Range<usize>| Ok(numbers(&link.receive(0)?));
+                    self.local.set_numbers((level, what), &slots, next)?;
+                }
             }
         }
         self.local.begin_at(steps, 0.0)

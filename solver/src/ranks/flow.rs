@@ -14,7 +14,7 @@ use crate::{
     lattice::Lattice,
     run::{
         Run, center,
-        kept::{Collided, read_as_populations, read_mark},
+        kept::{Collided, KeptSlots, Numbers, read_as_populations, read_mark},
         sample,
         saved::{
             check_count, pieces, read_begin, read_pieces, read_populations, write_begin,
@@ -126,14 +126,22 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
         Ok(())
     }
 
-    /// Populations of some slots of a level of the whole flow.
-    fn populations(&self, level: usize, slots: Range<usize>) -> Result<Vec<S>, SolverError> {
-        let row = L::Q * dims::cells(D);
+    /// Numbers of some slots of a level of the whole flow.
+    fn numbers(
+        &self,
+        level: usize,
+        what: Numbers,
+        slots: Range<usize>,
+    ) -> Result<Vec<S>, SolverError> {
+        let row = what.row::<D, L>();
         let [level_word, first, end] = [level, slots.start, slots.end].map(|n| n as u64);
-        self.command(Command::Populations(level_word, first, end))?;
+        self.command(match what {
+            Numbers::Populations => Command::Populations(level_word, first, end),
+            Numbers::Kept => Command::Kept(level_word, first, end),
+        })?;
         let here = self.local.ranks.par_iter();
         let here = here.map(|rank| {
-            let found = || self.local.populations(rank, level, &slots);
+            let found = || self.local.numbers(rank, (level, what), &slots);
             Ok((rank.run.rank(), rank.pool.install(found)?))
         });
         let mut found = here.collect::<Result<Vec<_>, SolverError>>()?;
@@ -154,13 +162,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
     }
 
     /// The inverse.
-    fn set_populations(
+    fn set_numbers(
         &mut self,
         level: usize,
+        what: Numbers,
         slots: &Range<usize>,
         data: &[S],
     ) -> Result<(), SolverError> {
-        let row = L::Q * dims::cells(D);
+        let row = what.row::<D, L>();
         let of = |outline: &Outline, own: Range<usize>| -> Result<Vec<S>, SolverError> {
             let mut rows = memory::with_capacity("populations", own.len() * row)?;
             for slot in own {
@@ -175,7 +184,67 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'_, D, L, 
                 remote.send(&of(outline, own)?)?;
             }
         }
-        self.local.set_populations(level, slots, of)
+        self.local.set_numbers((level, what), slots, of)
+    }
+
+    /// Which cells of a level keep moments, if any do.
+    fn kept(&self, level: usize) -> Option<&KeptSlots> {
+        self.local.kept.get(level).filter(|kept| kept.is_any())
+    }
+
+    /// Reads a level that was saved with moments or without, whatever its cells have here.
+    fn restore_level(&mut self, level: usize, from: &mut dyn io::Read) -> Result<(), SolverError> {
+        let row = Numbers::Populations.row::<D, L>();
+        let blocks = self.local.blocks[level].len();
+        let (found, is_kept) = read_mark(from)?;
+        let mut slots = [blocks, 0];
+        let mut all: Option<Vec<S>> = None;
+        match self.kept(level) {
+            Some(kept) if is_kept => {
+                let there = KeptSlots::read::<D, L>(from, (level, blocks), found)?;
+                kept.check(level, &there)?;
+                slots = [kept.populated, blocks];
+            }
+            _ if is_kept => {
+                let of = Collided::of(&self.local.plan, level);
+                all = Some(read_as_populations::<D, L, S>(
+                    from,
+                    (level, blocks),
+                    found,
+                    of,
+                )?);
+            }
+            kept => {
+                check_count(level, found, blocks * row)?;
+                if let Some(kept) = kept {
+                    let read: Vec<S> = read_populations(from, blocks * row)?;
+                    let mut ordered = memory::with_capacity("populations of a level", read.len())?;
+                    for &slot in &kept.order {
+                        ordered.extend_from_slice(&read[slot as usize * row..][..row]);
+                    }
+                    all = Some(ordered);
+                }
+            }
+        }
+        for remote in &self.there {
+            remote.send(&slots.map(|slots| slots as u64))?;
+        }
+        if let Some(all) = all {
+            return pieces(0..blocks).try_for_each(|slots| {
+                let data = &all[slots.start * row..slots.end * row];
+                self.set_numbers(level, Numbers::Populations, &slots, data)
+            });
+        }
+        Numbers::ALL
+            .into_iter()
+            .zip(slots)
+            .try_for_each(|(what, slots)| {
+                read_pieces(
+                    pieces(0..slots),
+                    |slots| read_populations(from, slots.len() * what.row::<D, L>()),
+                    |slots, data| self.set_numbers(level, what, &slots, &data),
+                )
+            })
     }
 
     /// The laps of all ranks in some root steps: of each piece of work the longest one.
@@ -362,7 +431,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     fn strain_rates(&self, now: &Snapshot<D>) -> Result<StrainRates<D>, SolverError> {
         let of_levels = self.local.ranks[0].run.departures_with(&self.local.blocks);
         strain::rates::<D, L, S>(self.mesh()?, now, &of_levels, |level, slots| {
-            self.populations(level, slots)
+            self.numbers(level, Numbers::Populations, slots)
         })
     }
 
@@ -406,18 +475,28 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
             out.write_all(&topology(self.mesh()?))?;
         }
         for (level, blocks) in self.local.blocks.iter().enumerate() {
-            write_count(out, blocks.len() * row)?;
-            write_pieces(
-                pieces(0..blocks.len()),
-                |slots| self.populations(level, slots),
-                |data| Ok(out.write_all(bytemuck::cast_slice(&data))?),
-            )?;
+            let slots = match self.kept(level) {
+                Some(kept) => {
+                    kept.write::<D, L>(out)?;
+                    [kept.populated, blocks.len()]
+                }
+                None => {
+                    write_count(out, blocks.len() * row)?;
+                    [blocks.len(), 0]
+                }
+            };
+            for (what, slots) in Numbers::ALL.into_iter().zip(slots) {
+                write_pieces(
+                    pieces(0..slots),
+                    |slots| self.numbers(level, what, slots),
+                    |data| Ok(out.write_all(bytemuck::cast_slice(&data))?),
+                )?;
+            }
         }
         Ok(())
     }
 
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
-        let row = L::Q * dims::cells(D);
         let (steps, mass_reset) = read_begin(from, self.local.plan.holds_density())?;
         if self.local.plan.params.adaptation.is_some() {
             let own = OwnMesh::of_topology(self.local.plan.mesh, from)?;
@@ -430,23 +509,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         }
         self.command(Command::Restore(steps))?;
         for level in 0..self.local.blocks.len() {
-            let blocks = self.local.blocks[level].len();
-            let (found, is_kept) = read_mark(from)?;
-            if is_kept {
-                let of = Collided::of(&self.local.plan, level);
-                let all = read_as_populations::<D, L, S>(from, (level, blocks), found, of)?;
-                for slots in pieces(0..blocks) {
-                    let data = &all[slots.start * row..slots.end * row];
-                    self.set_populations(level, &slots, data)?;
-                }
-                continue;
-            }
-            check_count(level, found, blocks * row)?;
-            read_pieces(
-                pieces(0..blocks),
-                |slots| read_populations(from, slots.len() * row),
-                |slots, data| self.set_populations(level, &slots, &data),
-            )?;
+            self.restore_level(level, from)?;
         }
         self.local.begin_at(steps, mass_reset)
     }

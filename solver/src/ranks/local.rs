@@ -19,12 +19,15 @@ use crate::{
     kernels::{FlowKernels, TopologyKernels},
     lattice::Lattice,
     ranks::Comm,
-    run::Run,
+    run::{
+        Run,
+        kept::{KeptSlots, Numbers},
+    },
     storage::Storage,
     tables::{self, Built},
 };
-use cutlink_amr::{NONE, dims};
-use cutlink_device::{Host, Item, memory};
+use cutlink_amr::NONE;
+use cutlink_device::{Host, Item, Memory, memory};
 use cutlink_voxelizer::{AdaptedBlocks, Mesh};
 use std::{ops::Range, time::Instant};
 
@@ -36,6 +39,8 @@ pub(crate) struct LocalRanks<'a, const D: usize, L, S: Storage, B: FlowKernels<D
     /// Of the whole flow, block ids and coordinates by level and slot; in the process that leads.
     pub(crate) blocks: Vec<Vec<u32>>,
     pub(crate) coords: Vec<Vec<[i32; D]>>,
+    /// Of the whole flow, by level: which cells keep moments.
+    pub(crate) kept: Vec<KeptSlots>,
     /// The mesh, once it differs from that of the plan.
     own: Option<OwnMesh<D, Host>>,
     /// Changes of the mesh so far.
@@ -56,14 +61,25 @@ pub(crate) enum Spoiled {
 }
 
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'a, D, L, S, B> {
-    /// With so many ranks from `first` on, each with a backend and what connects it to all.
+    /// With so many ranks from `first` on, each with a backend and what connects it to all; the flow is stored as in this kind of
+    /// memory.
     pub(crate) fn new(
         mut plan: Plan<'a, D>,
-        partition: Partition,
+        mut partition: Partition,
+        memory: Memory,
         first: usize,
         ranks: Vec<(B, Comm)>,
     ) -> Result<Self, SolverError> {
-        let whole = Whole::new(std::mem::take(&mut plan.tables), partition);
+        let mut tables = std::mem::take(&mut plan.tables);
+        let orders = plan.keep_moments(memory, &mut tables);
+        partition.reorder(&orders);
+        let kept = tables.iter().zip(orders);
+        let kept = kept.map(|(built, order)| KeptSlots {
+            populated: built.level.populated,
+            order,
+        });
+        let kept = kept.collect();
+        let whole = Whole::new(tables, partition);
         let tables = (first..first + ranks.len()).map(|rank| whole.tables(&plan.params, rank));
         let tables = tables.collect::<Result<Vec<_>, _>>()?;
         reserve::<D, S, B>(&plan, &tables, ranks.iter().map(|(backend, _)| backend))?;
@@ -78,6 +94,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         let mut local = Self {
             blocks: whole.blocks(),
             coords: whole.coords(),
+            kept,
             plan,
             ranks: here,
             whole,
@@ -123,33 +140,33 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
         }
     }
 
-    /// A rank's populations among some slots of a level of the whole flow, in their order.
-    pub(crate) fn populations(
+    /// A rank's numbers among some slots of a level of the whole flow, in their order.
+    pub(crate) fn numbers(
         &self,
         rank: &Rank<'a, D, L, S, B>,
-        level: usize,
+        (level, what): (usize, Numbers),
         slots: &Range<usize>,
     ) -> Result<Vec<S>, SolverError> {
         let own = self.whole.outlines[rank.run.rank()][level].own_in(slots);
         if let [own] = &own[..] {
-            return rank.run.populations(level, own.clone());
+            return rank.run.numbers(level, what, own.clone());
         }
-        let mut all = memory::with_capacity("populations", count(&own) * L::Q * dims::cells(D))?;
+        let mut all = memory::with_capacity("populations", count(&own) * what.row::<D, L>())?;
         for own in own {
-            all.extend_from_slice(&rank.run.populations(level, own)?);
+            all.extend_from_slice(&rank.run.numbers(level, what, own)?);
         }
         Ok(all)
     }
 
-    /// Sets what [`populations`](Self::populations) gives, of all ranks of this process: `of` gives the rows of a range of a
+    /// Sets what [`numbers`](Self::numbers) gives, of all ranks of this process: `of` gives the rows of a range of a
     /// rank's slots, one range after the other, so that no more than these are copied.
-    pub(crate) fn set_populations(
+    pub(crate) fn set_numbers(
         &mut self,
-        level: usize,
+        (level, what): (usize, Numbers),
         slots: &Range<usize>,
         of: impl Fn(&Outline, Range<usize>) -> Result<Vec<S>, SolverError> + Sync,
     ) -> Result<(), SolverError> {
-        let (outlines, row) = (&self.whole.outlines, L::Q * dims::cells(D));
+        let (outlines, row) = (&self.whole.outlines, what.row::<D, L>());
         let set = |run: &mut Run<'a, D, L, S, B>| {
             let outline = &outlines[run.rank()][level];
             for own in outline.own_in(slots) {
@@ -162,7 +179,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
                         ),
                     });
                 }
-                run.set_populations(level, own.start, data)?;
+                run.set_numbers(level, what, own.start, data)?;
             }
             Ok(())
         };
@@ -181,8 +198,15 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LocalRanks<'
     /// Compares the tables of this process's ranks with those of the mesh.
     pub(crate) fn validate(&self) -> Result<(), SolverError> {
         let params = &self.plan.params;
-        let built = tables::build_checked(self.mesh()?, params)?;
-        let partition = self.whole.partition.again(&built);
+        let mut built = tables::build_checked(self.mesh()?, params)?;
+        let mut partition = self.whole.partition.again(&built);
+        for (built, kept) in built.iter_mut().zip(&self.kept) {
+            if kept.is_any() {
+                built.keep_moments(L::Q);
+            }
+        }
+        let orders: Vec<_> = self.kept.iter().map(|kept| kept.order.clone()).collect();
+        partition.reorder(&orders);
         let whole = Whole::new(built, partition);
         self.ranks.iter().try_for_each(|rank| {
             let tables = whole.tables(params, rank.run.rank())?;

@@ -112,11 +112,8 @@ fn pool(ranks: usize) -> Result<ThreadPool, SolverError> {
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D, L, S, B> {
     pub(crate) fn new(plan: Plan<'a, D>, backends: &[B]) -> Result<Self, SolverError> {
         check(&plan, backends.len())?;
-        let partition = Partition::new(
-            &plan.tables,
-            backends.len(),
-            plan.params.step_costs(B::MEMORY),
-        );
+        let costs = plan.step_costs(B::MEMORY);
+        let partition = Partition::new(&plan.tables, backends.len(), costs);
         // Ranks submit their work at the same time.
         let of_rank = |(n, backend): (usize, &B)| {
             let is_shared = |other| backend.shares_streams(other);
@@ -136,7 +133,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
     ) -> Result<Self, SolverError> {
         let comm = Comm::of_threads(backends.len());
         let ranks = backends.into_iter().zip(comm).collect();
-        let mut local = LocalRanks::new(plan, partition, 0, ranks)?;
+        let mut local = LocalRanks::new(plan, partition, B::MEMORY, 0, ranks)?;
         local.each(|run| run.set_same(1.0, [0.0; D]))?;
         Ok(Self {
             local,
@@ -155,9 +152,10 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Ranks<'a, D,
         let (rank, ranks) = (link.rank(), link.ranks());
         check(&plan, ranks)?;
         let comm = Comm::Processes(Arc::clone(&link));
-        let costs = plan.params.step_costs(memory_of_all::<B>(&comm)?);
-        let partition = Partition::new(&plan.tables, ranks, costs);
-        let mut local = LocalRanks::new(plan, partition, rank, vec![(backend.clone(), comm)])?;
+        let memory = memory_of_all::<B>(&comm)?;
+        let partition = Partition::new(&plan.tables, ranks, plan.step_costs(memory));
+        let here = vec![(backend.clone(), comm)];
+        let mut local = LocalRanks::new(plan, partition, memory, rank, here)?;
         local.each(|run| run.set_same(1.0, [0.0; D]))?;
         if rank != 0 {
             Worker { local, link }.serve()?;
@@ -270,5 +268,7 @@ fn reserve<'b, const D: usize, S: Storage, B: FlowKernels<D>>(
 
 #[cfg(test)]
 mod adapt_tests;
+#[cfg(test)]
+mod kept_tests;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A rank's tables: its own slots, those around them (the *halo*), and the places of what it exchanges with other ranks.
 //!
-//! Slots of a rank are in the order of the whole flow's, but for this: behind each class (exchanging, special, plain) come the
-//! halo's slots of that class, which are not stepped.
+//! Slots of a rank are in the order of the whole flow's, but for this: behind each class (exchanging, special, plain with
+//! populations, plain without) come the halo's slots of that class, which are not stepped.
 
 use super::{
     halo::{Halo, HaloLists},
@@ -9,10 +9,12 @@ use super::{
 };
 use crate::{
     Params, SolverError,
+    constants::kept::STEPPED,
     kernels::{FlowKernels, exchanged},
     lattice::Lattice,
+    run::kept,
     storage::Storage,
-    tables::{Built, HaloRanges, Level, Rule},
+    tables::{Built, HaloRanges, KEPT, Level, Rule},
     wall_model::Modeled,
 };
 use cutlink_amr::{NONE, dims};
@@ -28,8 +30,8 @@ pub(crate) struct Outline {
     pub(crate) slots: Vec<u32>,
     /// Slots of other ranks.
     pub(crate) halo: HaloRanges,
-    /// What each slot of the halo sends to the rank's own ones: see [`NEAR`].
-    needs: Vec<(u32, u64)>,
+    /// What each slot of the halo sends to the rank's own ones.
+    needs: Vec<(u32, Needs)>,
     /// Slots of the halo beside the rank's own overlap blocks: their moments are what ghost cells are made of.
     beside_overlaps: Vec<u32>,
 }
@@ -61,7 +63,7 @@ impl Outline {
     pub(crate) fn and(&self, more: impl IntoIterator<Item = u32>) -> Self {
         let mut all = self.clone();
         all.slots.extend(more);
-        all.halo.0[2].end = all.slots.len();
+        all.halo.0[3].end = all.slots.len();
         all
     }
 
@@ -80,11 +82,20 @@ pub(crate) fn count(ranges: &[Range<usize>]) -> usize {
     ranges.iter().map(ExactSizeIterator::len).sum()
 }
 
+/// What a slot sends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Needs {
+    /// Populations: see [`NEAR`].
+    populations: u64,
+    /// What cells keep, of those from which populations stream in these directions.
+    kept: u64,
+}
+
 /// All populations of a slot.
 const WHOLE: u64 = u64::MAX;
 
-/// What a slot sends, a bit each: from 0 on the directions of populations that stream there; from here on the directions of
-/// slots that read all populations of the cells within two of them.
+/// Populations that a slot sends, a bit each: from 0 on the directions of those that stream there; from here on the directions
+/// of slots that read all populations of the cells within two of them.
 const NEAR: usize = 27;
 
 /// A level of the whole flow, and who has which slots.
@@ -104,27 +115,35 @@ impl<const D: usize> WholeLevel<'_, D> {
         &self.level().neighbors[slot * directions..][..directions]
     }
 
-    /// The halo of a rank, in ascending order, and what its slots are to send: what streams into own slots; to those at walls and
-    /// faces, whose conditions read two cells deep, all that is near; and where walls are modelled everything.
-    fn needs(&self, rank: u32) -> Vec<(u32, u64)> {
+    /// The halo of a rank, in ascending order, and what its slots are to send: what streams into own slots, to plain ones whose
+    /// cells keep moments these; to those at walls and faces, whose conditions read two cells deep, all that is near; and where
+    /// walls are modelled everything.
+    fn needs(&self, rank: u32) -> Vec<(u32, Needs)> {
         let (level, dragged) = (self.level(), &self.level().modeled.dragged);
         let is_modeled = !level.modeled.cells.is_empty();
-        let mut directions = vec![0u64; level.slots];
+        let mut needs = vec![Needs::default(); level.slots];
         let own = |&slot: &usize| self.owners[slot] == rank;
         for slot in (0..level.slots).filter(own) {
             let is_dragged = dragged.binary_search_by_key(&(slot as u32), |cell| cell.slot);
             let is_walled = level.walled.binary_search(&(slot as u32)).is_ok();
             let is_whole = is_dragged.is_ok() || is_walled && is_modeled;
+            let reads_kept = level.keeps_moments && slot >= level.special;
             for (direction, &next) in self.neighbors(slot).iter().enumerate() {
                 if (next as usize) < level.slots && self.owners[next as usize] != rank {
                     let back = dims::directions(D) - 1 - direction;
                     let near = u64::from(is_walled) << (NEAR + back);
-                    directions[next as usize] |= if is_whole { WHOLE } else { 1 << back | near };
+                    let needs = &mut needs[next as usize];
+                    match reads_kept {
+                        true => needs.kept |= 1 << back,
+                        false if is_whole => needs.populations = WHOLE,
+                        false => needs.populations |= 1 << back | near,
+                    }
                 }
             }
         }
-        let all = (0..).zip(directions);
-        all.filter(|&(_, directions)| directions != 0).collect()
+        let all = (0..).zip(needs);
+        all.filter(|&(_, needs)| needs != Needs::default())
+            .collect()
     }
 
     /// The slots of a rank.
@@ -134,7 +153,8 @@ impl<const D: usize> WholeLevel<'_, D> {
         let classes = [
             0..level.exchanging,
             level.exchanging..level.special,
-            level.special..level.slots,
+            level.special..level.populated,
+            level.populated..level.slots,
         ];
         let mut slots: Vec<u32> = Vec::new();
         let halo = classes.map(|class| {
@@ -199,6 +219,10 @@ impl<const D: usize> WholeLevel<'_, D> {
         };
         let overlaps = own(&level.overlaps);
         let [exchanging, special] = [halo.0[0].end, halo.0[1].end];
+        let populated = match level.keeps_moments {
+            true => halo.0[2].end,
+            false => slots.len(),
+        };
         let mut overlap_of = vec![NONE; exchanging];
         for (n, &slot) in (0..).zip(&overlaps) {
             overlap_of[slot as usize] = n;
@@ -209,8 +233,9 @@ impl<const D: usize> WholeLevel<'_, D> {
             slots: slots.len(),
             exchanging,
             special,
-            populated: slots.len(),
-            tiles: Vec::new(),
+            keeps_moments: level.keeps_moments,
+            populated,
+            tiles: self.tiles(outline, &local),
             halo: halo.clone(),
             coord: slots.iter().map(|&s| level.coord[s as usize]).collect(),
             neighbors: (slots.iter())
@@ -260,6 +285,25 @@ impl<const D: usize> WholeLevel<'_, D> {
             moving: Vec::new(),
             profile: Vec::new(),
         })
+    }
+}
+
+impl<const D: usize> WholeLevel<'_, D> {
+    /// The tiles with slots of the rank's own, which they step, by the rank's numbers of slots.
+    fn tiles(&self, outline: &Outline, local: &[u32]) -> Vec<u32> {
+        let to_local = |&entry: &u32| match entry {
+            NONE => NONE,
+            _ => match local[(entry & !STEPPED) as usize] {
+                NONE => NONE,
+                slot if outline.halo.contains(slot as usize) => slot,
+                slot => slot | entry & STEPPED,
+            },
+        };
+        let all = self.level().tiles.par_chunks(dims::cells(D));
+        let mapped = all.map(|tile| tile.iter().map(to_local).collect::<Vec<u32>>());
+        let is_stepped = |&entry: &u32| entry != NONE && entry & STEPPED != 0;
+        let own = mapped.filter(|tile| tile.iter().any(is_stepped));
+        own.collect::<Vec<_>>().concat()
     }
 }
 
@@ -392,19 +436,30 @@ impl<const D: usize> Whole<D> {
     }
 }
 
-/// The places in a slot, by velocity and cell, of what it sends.
+/// Whether a population of a cell streams out of its block in one of some directions.
+fn leaves<const D: usize, L: Lattice>(directions: u64, q: usize, cell: usize) -> bool {
+    let local = dims::unravel::<D>(cell, 4);
+    let to: [i32; D] = std::array::from_fn(|a| (local[a] + L::C[q][a]) >> 2);
+    directions >> dims::direction(to) & 1 == 1
+}
+
+/// The places in a slot, by velocity and cell, of populations that it sends.
 fn sent<const D: usize, L: Lattice>(needs: u64) -> impl Iterator<Item = (usize, usize)> {
-    let leaves = move |q: usize, cell: usize| {
-        let local = dims::unravel::<D>(cell, 4);
-        let to: [i32; D] = std::array::from_fn(|a| (local[a] + L::C[q][a]) >> 2);
-        needs >> dims::direction(to) & 1 == 1
-    };
     let near: u64 = (0..dims::cells(D))
         .filter(|&cell| is_near::<D>(needs, cell))
         .map(|cell| 1 << cell)
         .sum();
     let all = (0..L::Q).flat_map(|q| (0..dims::cells(D)).map(move |cell| (q, cell)));
-    all.filter(move |&(q, cell)| needs == WHOLE || near >> cell & 1 == 1 || leaves(q, cell))
+    all.filter(move |&(q, cell)| {
+        needs == WHOLE || near >> cell & 1 == 1 || leaves::<D, L>(needs, q, cell)
+    })
+}
+
+/// The places among what the cells of a slot keep of what it sends.
+fn sent_kept<const D: usize, L: Lattice>(directions: u64) -> impl Iterator<Item = usize> {
+    let any = move |cell: &usize| (0..L::Q).any(|q| leaves::<D, L>(directions, q, *cell));
+    let cells = (0..dims::cells(D)).filter(any);
+    cells.flat_map(|cell| (0..KEPT).map(move |value| kept::place::<D>(value, cell)))
 }
 
 /// Whether a cell is within two of a slot that reads all that is near.
@@ -430,9 +485,10 @@ pub(crate) fn received<const D: usize, L: Lattice>(
     let mut known = BTreeMap::new();
     let mut numbers = vec![[0; 2]; ranks];
     for &(slot, needs) in &outline.needs {
-        let of_mask = || sent::<D, L>(needs).count() as u64;
-        let populations = *known.entry(needs).or_insert_with(of_mask);
-        numbers[owners[slot as usize] as usize][0] += populations;
+        let count =
+            || sent::<D, L>(needs.populations).count() + sent_kept::<D, L>(needs.kept).count();
+        let of_step = *known.entry(needs).or_insert_with(|| count() as u64);
+        numbers[owners[slot as usize] as usize][0] += of_step;
     }
     for &slot in &outline.beside_overlaps {
         let moments = exchanged(D) * dims::cells(D);
@@ -450,12 +506,18 @@ pub(crate) fn halo<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
 ) -> Result<Halo<S, B>, SolverError> {
     let cells = dims::cells(D);
     let local = outlines[rank].local(owners.len());
+    // Where levels keep moments, these begin behind the populations of the first slots.
+    let kept_from = outlines[rank].halo.0[2].end * L::Q * cells;
     // The places, in this rank's buffers, of what rank `to` gets from rank `from`.
     let populations = |from: u32, to: usize| -> Vec<u64> {
         let needs = outlines[to].needs.iter();
-        let of_slot = |&(slot, needs): &(u32, u64)| {
-            let first = local[slot as usize] as usize * L::Q * cells;
-            sent::<D, L>(needs).map(move |(q, cell)| (first + B::place::<L>(q, cell)) as u64)
+        let of_slot = |&(slot, needs): &(u32, Needs)| {
+            let slot = local[slot as usize] as usize;
+            let (first, kept) = (slot * L::Q * cells, kept_from + slot * KEPT * cells);
+            let populations = sent::<D, L>(needs.populations);
+            let populations = populations.map(move |(q, cell)| first + B::place::<L>(q, cell));
+            let kept = sent_kept::<D, L>(needs.kept).map(move |place| kept + place);
+            populations.chain(kept).map(|place| place as u64)
         };
         let of_rank = needs.filter(|&&(slot, _)| owners[slot as usize] == from);
         of_rank.flat_map(of_slot).collect()
@@ -516,9 +578,9 @@ fn fields<const D: usize, B: FlowKernels<D>>(
     let local = outlines[rank].local(owners.len());
     let places = |from: u32, to: usize| -> Vec<u64> {
         let needs = outlines[to].needs.iter();
-        let of_slot = |&(slot, directions): &(u32, u64)| {
+        let of_slot = |&(slot, needs): &(u32, Needs)| {
             let first = local[slot as usize] as usize * (1 + D) * cells;
-            let beside = (0..cells).filter(move |&cell| is_beside::<D>(directions, cell));
+            let beside = (0..cells).filter(move |&cell| is_beside::<D>(needs.populations, cell));
             beside.flat_map(move |cell| (0..=D).map(move |row| (first + row * cells + cell) as u64))
         };
         let of_rank = needs.filter(|&&(slot, _)| owners[slot as usize] == from);

@@ -216,6 +216,15 @@ impl Partition {
         }
     }
 
+    /// The same of slots in another order, by level and new slot the one of before; nothing where they stay.
+    pub(crate) fn reorder(&mut self, orders: &[Vec<u32>]) {
+        for (owners, order) in self.owners.iter_mut().zip(orders) {
+            if !order.is_empty() {
+                *owners = order.iter().map(|&slot| owners[slot as usize]).collect();
+            }
+        }
+    }
+
     /// Ranks.
     pub(crate) fn ranks(&self) -> usize {
         self.ranks
@@ -241,12 +250,7 @@ impl Partition {
 /// The work of each slot in a root step, by level.
 fn work_of<const D: usize>(tables: &[Built<D>], costs: StepCosts) -> Vec<Vec<u64>> {
     let of_level = |(level, built): (usize, &Built<D>)| -> Vec<u64> {
-        built
-            .level
-            .work(costs)
-            .iter()
-            .map(|work| work << level)
-            .collect()
+        built.work(costs).iter().map(|work| work << level).collect()
     };
     tables.iter().enumerate().map(of_level).collect()
 }

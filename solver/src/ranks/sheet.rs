@@ -6,10 +6,10 @@ use super::{
     partition::Partition,
 };
 use crate::{
-    F16, LatticeKind, Plan, Precision, SolverError,
+    CellStorage, F16, LatticeKind, Plan, Precision, SolverError,
     lattice::{D2Q9, D3Q19, D3Q27},
     plan::builds,
-    tables::Built,
+    tables::{self, Built},
 };
 use cutlink_device::Memory;
 
@@ -46,8 +46,8 @@ fn exchanges(receive: &[[bool; 2]]) -> u64 {
 }
 
 impl<const D: usize> Plan<'_, D> {
-    /// How the flow would be shared among so many ranks, with populations in this kind of memory. Cost: the tables of all
-    /// ranks, one after the other.
+    /// How the flow would be shared among so many ranks in this kind of memory. Cost: the tables of all ranks, one after the
+    /// other; where cells keep moments, those of the whole flow again.
     ///
     /// # Errors
     /// As [`start_ranks`](Self::start_ranks), but for memory.
@@ -61,12 +61,22 @@ impl<const D: usize> Plan<'_, D> {
         memory: Memory,
     ) -> Result<Vec<RankSheet>, SolverError> {
         check(self, ranks)?;
-        let partition = Partition::new(&self.tables, ranks, self.params.step_costs(memory));
-        let work = partition.work(&self.tables);
+        let mut partition = Partition::new(&self.tables, ranks, self.step_costs(memory));
+        let own;
+        let tables = match self.cell_storage(memory) {
+            CellStorage::Populations => &self.tables,
+            CellStorage::Moments => {
+                let mut made = tables::build_checked(self.mesh, &self.params)?;
+                partition.reorder(&self.keep_moments(memory, &mut made));
+                own = made;
+                &own
+            }
+        };
+        let work = partition.work(tables);
         let all: u64 = work.iter().sum();
         let of_rank = |(rank, &work): (usize, &u64)| {
-            let outlines = outlines(&self.tables, &partition, rank);
-            let tables = tables_of(&self.tables, &partition, &outlines, &self.params)?;
+            let outlines = outlines(tables, &partition, rank);
+            let tables = tables_of(tables, &partition, &outlines, &self.params)?;
             let parts = (0..).zip(&outlines).zip(&tables);
             let numbers: Vec<_> = parts
                 .clone()

@@ -26,6 +26,104 @@ const MARK: u64 = 1 << 63;
 /// Pairs of axes of xx, xy, xz, yy, yz, zz.
 const PAIRS: [[usize; 2]; 6] = [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]];
 
+/// Which numbers of slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Populations, by velocity and cell.
+    Populations,
+    /// What cells keep, as it is in memory.
+    Kept,
+}
+
+impl Numbers {
+    /// In the order in which those of a level are saved.
+    pub(crate) const ALL: [Self; 2] = [Self::Populations, Self::Kept];
+
+    /// Numbers of a slot.
+    pub(crate) fn row<const D: usize, L: Lattice>(self) -> usize {
+        let values = match self {
+            Self::Populations => L::Q,
+            Self::Kept => KEPT,
+        };
+        values * dims::cells(D)
+    }
+}
+
+/// Which slots of a level keep moments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptSlots {
+    /// Slots with populations.
+    pub(crate) populated: usize,
+    /// By slot the one that it would be if none kept moments; empty where none does.
+    pub(crate) order: Vec<u32>,
+}
+
+impl KeptSlots {
+    /// Whether the level's cells keep moments.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.order.is_empty()
+    }
+
+    /// Numbers of the level in a saved state.
+    fn numbers<const D: usize, L: Lattice>(&self) -> usize {
+        let [populations, kept] = Numbers::ALL.map(|of| of.row::<D, L>());
+        self.populated * populations + self.order.len() * kept
+    }
+
+    /// Writes what goes before these: how many, the slots with populations, the order.
+    pub(crate) fn write<const D: usize, L: Lattice>(
+        &self,
+        out: &mut dyn io::Write,
+    ) -> Result<(), SolverError> {
+        write_word(out, MARK | self.numbers::<D, L>() as u64)?;
+        write_word(out, self.populated as u64)?;
+        Ok(out.write_all(bytemuck::cast_slice(&self.order))?)
+    }
+
+    /// Reads the same of a level of so many slots, behind the count, which is given.
+    pub(crate) fn read<const D: usize, L: Lattice>(
+        from: &mut dyn io::Read,
+        (level, slots): (usize, usize),
+        found: u64,
+    ) -> Result<Self, SolverError> {
+        let populated = read_word(from)?;
+        if populated > slots as u64 {
+            return Err(differs(level));
+        }
+        let mut order = memory::with_capacity("the order of blocks", slots)?;
+        order.resize(slots, 0u32);
+        let mut read = Self {
+            populated: populated as usize,
+            order,
+        };
+        if found != read.numbers::<D, L>() as u64 {
+            return Err(differs(level));
+        }
+        from.read_exact(bytemuck::cast_slice_mut(&mut read.order))?;
+        match read.order.iter().all(|&slot| (slot as usize) < slots) {
+            true => Ok(read),
+            false => Err(differs(level)),
+        }
+    }
+
+    /// Checks that a saved level is ordered as it is here.
+    pub(crate) fn check(&self, level: usize, found: &Self) -> Result<(), SolverError> {
+        match self == found {
+            true => Ok(()),
+            false => Err(differs(level)),
+        }
+    }
+
+    /// By slot of a level without moments the one here.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        let mut places = vec![0; self.order.len()];
+        for (place, &slot) in self.order.iter().enumerate() {
+            places[slot as usize] = place;
+        }
+        places
+    }
+}
+
 /// What populations after collision are made of besides moments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Collided {
@@ -127,7 +225,7 @@ impl Collided {
 }
 
 /// Where in a slot a value of a cell is.
-fn place<const D: usize>(value: usize, cell: usize) -> usize {
+pub(crate) fn place<const D: usize>(value: usize, cell: usize) -> usize {
     let cells = dims::cells(D);
     match value {
         0..4 => 4 * cell + value,
@@ -197,27 +295,6 @@ fn differs(level: usize) -> SolverError {
     SolverError::State { reason }
 }
 
-/// Slots with populations and the order of all of a level whose cells keep moments, of so many slots and numbers.
-fn read_order<const D: usize, L: Lattice>(
-    from: &mut dyn io::Read,
-    (level, slots): (usize, usize),
-    found: u64,
-) -> Result<(usize, Vec<u32>), SolverError> {
-    let populated = read_word(from)?;
-    let is_right = populated <= slots as u64
-        && found == (populated * L::Q as u64 + (slots * KEPT) as u64) * dims::cells(D) as u64;
-    if !is_right {
-        return Err(differs(level));
-    }
-    let mut order = memory::with_capacity("the order of blocks", slots)?;
-    order.resize(slots, 0u32);
-    from.read_exact(bytemuck::cast_slice_mut(&mut order))?;
-    match order.iter().all(|&slot| (slot as usize) < slots) {
-        true => Ok((populated as usize, order)),
-        false => Err(differs(level)),
-    }
-}
-
 /// Reads a level whose cells keep moments for a flow that has populations: these by slot, velocity and cell.
 pub(crate) fn read_as_populations<const D: usize, L: Lattice, S: Storage>(
     from: &mut dyn io::Read,
@@ -225,7 +302,7 @@ pub(crate) fn read_as_populations<const D: usize, L: Lattice, S: Storage>(
     found: u64,
     of: Collided,
 ) -> Result<Vec<S>, SolverError> {
-    let (populated, order) = read_order::<D, L>(from, (level, slots), found)?;
+    let KeptSlots { populated, order } = KeptSlots::read::<D, L>(from, (level, slots), found)?;
     let [row, kept] = [L::Q, KEPT].map(|values| values * dims::cells(D));
     let mut all = memory::with_capacity("populations of a level", slots * row)?;
     all.resize(slots * row, S::zeroed());
@@ -263,7 +340,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         mut populations: Vec<S>,
     ) -> Result<(), SolverError> {
         let row = L::Q * dims::cells(D);
-        if self.level.keeps_moments() {
+        if self.level.keeps_moments {
             let of = Collided::from(&self.relax);
             let kept = keep::<D, L, S>(of, &populations, B::place::<L>);
             backend.write(kept, self.kept_from::<L>(first), &mut self.now)?;
@@ -307,7 +384,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     ) -> Result<(), SolverError> {
         // The old buffer is freed before the new one is taken.
         self.now = backend.upload(Vec::new())?;
-        if !self.level.keeps_moments() {
+        if !self.level.keeps_moments {
             self.now = backend.repeat("populations", row, self.level.slots)?;
             return Ok(());
         }
@@ -334,9 +411,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         out: &mut dyn io::Write,
     ) -> Result<(), SolverError> {
         let (backend, state) = (&self.backend, &self.levels[level]);
-        write_word(out, MARK | B::len(&state.now) as u64)?;
-        write_word(out, state.level.populated as u64)?;
-        out.write_all(bytemuck::cast_slice(&state.order))?;
+        state.kept.write::<D, L>(out)?;
         write_pieces(
             self.parts(level),
             |range| Ok(backend.download_part(&state.now, range)?),
@@ -364,11 +439,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let (found, is_kept) = read_mark(from)?;
         let state = &self.levels[level];
         let (slots, row) = (state.level.slots, L::Q * dims::cells(D));
-        if is_kept && state.level.keeps_moments() {
-            let numbers = read_order::<D, L>(from, (level, slots), found)?;
-            if numbers != (state.level.populated, state.order.clone()) {
-                return Err(differs(level));
-            }
+        if is_kept && state.level.keeps_moments {
+            let found = KeptSlots::read::<D, L>(from, (level, slots), found)?;
+            state.kept.check(level, &found)?;
             return read_pieces(
                 self.parts(level),
                 |range| read_populations(from, range.len()),
@@ -387,21 +460,51 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             });
         }
         check_count(level, found, slots * row)?;
-        let mut place_of: Vec<usize> = (0..slots).collect();
-        for (place, &slot) in state.order.iter().enumerate() {
-            place_of[slot as usize] = place;
-        }
+        let places = state.kept.places();
         read_pieces(
             pieces(0..slots),
             |slots| read_populations(from, slots.len() * row),
-            |slots, data| match self.levels[level].order.is_empty() {
+            |slots, data| match places.is_empty() {
                 true => self.set_populations(level, slots.start, data),
-                false => slots
+                false => places[slots]
+                    .iter()
                     .zip(data.chunks_exact(row))
-                    .try_for_each(|(slot, block)| {
-                        self.set_populations(level, place_of[slot], block.to_vec())
+                    .try_for_each(|(&slot, block)| {
+                        self.set_populations(level, slot, block.to_vec())
                     }),
             },
         )
+    }
+
+    /// Numbers of some slots of a level.
+    pub(crate) fn numbers(
+        &self,
+        level: usize,
+        what: Numbers,
+        slots: Range<usize>,
+    ) -> Result<Vec<S>, SolverError> {
+        if what == Numbers::Populations {
+            return self.populations(level, slots);
+        }
+        let state = &self.levels[level];
+        let range = state.kept_from::<L>(slots.start)..state.kept_from::<L>(slots.end);
+        Ok(self.backend.download_part(&state.now, range)?)
+    }
+
+    /// Sets what [`numbers`](Self::numbers) gives, from a slot on; of slots that have both, populations first, which set the
+    /// other ones to rounding.
+    pub(crate) fn set_numbers(
+        &mut self,
+        level: usize,
+        what: Numbers,
+        first: usize,
+        data: Vec<S>,
+    ) -> Result<(), SolverError> {
+        if what == Numbers::Populations {
+            return self.set_populations(level, first, data);
+        }
+        let state = &mut self.levels[level];
+        let first = state.kept_from::<L>(first);
+        Ok(self.backend.write(data, first, &mut state.now)?)
     }
 }

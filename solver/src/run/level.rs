@@ -14,6 +14,7 @@ use crate::{
     plan::tau,
     profile::Point,
     ranks::{Halo, Peers, exchange},
+    run::kept::KeptSlots,
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
@@ -42,8 +43,8 @@ pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     pub(super) halo: Option<Halo<S, B>>,
     /// Steps done, of this level's.
     pub(super) steps: u64,
-    /// Where cells keep moments, by slot the one that it would be if they did not; else empty.
-    pub(super) order: Vec<u32>,
+    /// Which slots keep moments; of a rank of several none is told here.
+    pub(super) kept: KeptSlots,
 }
 
 impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
@@ -68,7 +69,10 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
             parts: backend.alloc("forces by block", parts, 0.0)?,
             halo: None,
             steps: 0,
-            order: Vec::new(),
+            kept: KeptSlots {
+                populated: level.populated,
+                order: Vec::new(),
+            },
             level,
             blocks: built.blocks,
             moving: built.moving,

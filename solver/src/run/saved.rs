@@ -149,7 +149,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             movement.save(out)?;
         }
         for (level, state) in self.levels.iter().enumerate() {
-            if state.level.keeps_moments() {
+            if state.level.keeps_moments {
                 self.write_kept(level, out)?;
                 continue;
             }

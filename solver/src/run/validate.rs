@@ -18,7 +18,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             None => tables::build_checked(self.mesh()?, &self.plan.params)?,
         };
         for (built, state) in expected.iter_mut().zip(&self.levels) {
-            if state.level.keeps_moments() {
+            if state.level.keeps_moments {
                 built.keep_moments(L::Q);
             }
         }

@@ -35,15 +35,15 @@ use std::ops::Range;
 
 const _: () = assert!(crate::constants::DIRECTION_BITS == cutlink_voxelizer::DIRECTION_BITS);
 
-/// The slots of a level that belong to other ranks: the last ones of the exchanging, the special and the plain ones. They are
-/// read and not stepped.
+/// The slots of a level that belong to other ranks: the last ones of the exchanging, the special, the plain ones with
+/// populations and those without. They are read and not stepped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HaloRanges(pub [Range<usize>; 3]);
+pub struct HaloRanges(pub [Range<usize>; 4]);
 
 impl HaloRanges {
-    /// No such slots.
+    /// No such slots, where all slots have populations.
     pub(crate) fn none(exchanging: usize, special: usize, slots: usize) -> Self {
-        Self([exchanging, special, slots].map(|end| end..end))
+        Self([exchanging, special, slots, slots].map(|end| end..end))
     }
 
     /// Whether a slot is of another rank.
@@ -51,15 +51,15 @@ impl HaloRanges {
         self.0.iter().any(|range| range.contains(&slot))
     }
 
-    /// The end of the rank's own plain slots.
+    /// The end of the rank's own plain slots, where all slots have populations.
     pub(crate) fn own_end(&self) -> usize {
         self.0[2].start
     }
 
     /// The rank's own slots.
-    pub(crate) fn own(&self) -> [Range<usize>; 3] {
-        let [a, b, c] = &self.0;
-        [0..a.start, a.end..b.start, b.end..c.start]
+    pub(crate) fn own(&self) -> [Range<usize>; 4] {
+        let [a, b, c, d] = &self.0;
+        [0..a.start, a.end..b.start, b.end..c.start, c.end..d.start]
     }
 }
 
@@ -76,11 +76,13 @@ pub struct Level<const D: usize, B: Backend> {
     pub exchanging: usize,
     /// Slots that are not plain, the exchanging ones included: the first ones.
     pub special: usize,
+    /// Whether cells keep [`KEPT`] values.
+    pub keeps_moments: bool,
     /// Slots with populations, the first ones: all, or where cells keep 9 values the special ones and those beside
     /// them.
     pub populated: usize,
-    /// Where cells keep 9 values, tiles of the plain slots: 4^D slots a tile, see [`Tiling`](tiles::Tiling); else
-    /// empty.
+    /// Where cells keep 9 values, tiles of the rank's own plain slots: 4^D slots a tile, see [`Tiling`](tiles::Tiling);
+    /// else empty.
     pub tiles: B::Buf<u32>,
     /// Slots of other ranks.
     pub halo: HaloRanges,
@@ -257,6 +259,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             slots: B::len(&slots.blocks),
             exchanging: slots.exchanging,
             special: slots.special,
+            keeps_moments: false,
             populated: B::len(&slots.blocks),
             tiles: backend.upload(Vec::new())?,
             halo: HaloRanges::none(slots.exchanging, slots.special, B::len(&slots.blocks)),
@@ -337,6 +340,7 @@ impl<const D: usize> Built<D> {
             slots: level.slots,
             exchanging: level.exchanging,
             special: level.special,
+            keeps_moments: level.keeps_moments,
             populated: level.populated,
             tiles: backend.upload(level.tiles)?,
             halo: level.halo,
@@ -379,14 +383,9 @@ impl<const D: usize> Built<D> {
 }
 
 impl<const D: usize, B: Backend> Level<D, B> {
-    /// Whether cells keep [`KEPT`] values, from [`populated`](Self::populated) slots on instead of populations.
-    pub fn keeps_moments(&self) -> bool {
-        B::len(&self.tiles) > 0
-    }
-
     /// Numbers of a buffer of all cells: `q` populations of the first slots, then what all slots keep.
     pub(crate) fn numbers(&self, q: usize) -> usize {
-        let kept = if self.keeps_moments() { KEPT } else { 0 };
+        let kept = if self.keeps_moments { KEPT } else { 0 };
         (self.populated * q + self.slots * kept) * dims::cells(D)
     }
 
@@ -399,6 +398,7 @@ impl<const D: usize, B: Backend> Level<D, B> {
             slots: self.slots,
             exchanging: self.exchanging,
             special: self.special,
+            keeps_moments: self.keeps_moments,
             populated: self.populated,
             tiles: Vec::new(),
             halo: self.halo.clone(),
@@ -445,16 +445,16 @@ impl<const D: usize> Level<D, Host> {
         self.walled.len() + kinds.map(Vec::len).iter().sum::<usize>()
     }
 
-    /// Host bytes of the tables and of two buffers of `q` populations.
+    /// Host bytes of the tables and of two buffers of all cells, with `q` populations or what cells keep.
     pub fn bytes<S: Storage>(&self, q: usize) -> u64 {
         let cells = dims::cells(D);
-        let populations = self.slots * cells * q * 2 * size_of::<S>();
+        let numbers = self.numbers(q) * 2 * size_of::<S>();
         let moments = self.exchanging * cells * crate::kernels::exchanged(D) * size_of::<S::Real>();
         let tables = self.slots * (4 * dims::directions(D) + 4 * D + 24)
             + self.cells.len() * 8
             + self.q.len() * 6
             + self.linked.len() * (4 + 48 * self.patches)
-            + self.listed() * 4
+            + (self.listed() + self.tiles.len()) * 4
             + self.profile.len() * 8
             + self.modeled.cells.len() * size_of::<ModeledCell>()
             + self.modeled.dragged.len() * (size_of::<DraggedCell>() + 8 * D)
@@ -465,6 +465,6 @@ impl<const D: usize> Level<D, Host> {
                 .map(|s| 4 * (s.slots.len() + s.rate.len()))
                 .sum::<usize>()
             + (self.profile_face.len() + self.profile_link.len()) * 4;
-        (populations + moments + tables) as u64
+        (numbers + moments + tables) as u64
     }
 }

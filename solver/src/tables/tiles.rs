@@ -4,7 +4,7 @@
 //! Special slots have populations, and so have the plain ones beside them, whose populations they read. These come
 //! first.
 
-use super::Built;
+use super::{Built, HaloRanges};
 use crate::constants::kept::{STEPPED, VALUES};
 use cutlink_amr::{NONE, dims};
 use rayon::prelude::*;
@@ -164,6 +164,9 @@ impl<const D: usize> Built<D> {
         level.solid = by(&order, &level.solid, 1);
         level.ghost = by(&order, &level.ghost, 1);
         self.blocks = by(&order, &self.blocks, 1);
+        let ends = [level.exchanging, level.special, populated, level.slots];
+        level.halo = HaloRanges(ends.map(|end| end..end));
+        level.keeps_moments = true;
         level.populated = populated;
         level.tiles = tiles;
     }

@@ -39,13 +39,13 @@ fn outcome<const D: usize>(
 }
 
 /// As many devices, if the machine has them; the CPU is each of them.
-fn devices<K: Backend>(kernels: &K, ranks: usize) -> Option<Vec<K>> {
+pub(super) fn devices<K: Backend>(kernels: &K, ranks: usize) -> Option<Vec<K>> {
     let devices = (0..ranks).map(|n| kernels.nth_after(n as u32).ok());
     devices.collect()
 }
 
 /// One flow at a time is shared among devices.
-fn alone() -> MutexGuard<'static, ()> {
+pub(super) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -242,12 +242,7 @@ impl Forecast {
         ranks: &[usize],
         memory: Memory,
     ) -> Result<Self, Error> {
-        // Processes are ranks even where there is one.
-        let count = match &options.world {
-            Some(world) => world.size().max(2),
-            None => ranks.first().copied().unwrap_or(1),
-        };
-        let mut sheet = Sheet::new(plan, resolved, options.steps, (memory, count));
+        let mut sheet = Sheet::new(plan, resolved, options.steps, memory);
         let has_averages = resolved.outputs.averages.is_some();
         // Several ranks have them on the host.
         let is_alone = options.world.is_none() && ranks.first().is_none_or(|&ranks| ranks == 1);

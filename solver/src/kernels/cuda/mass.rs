@@ -37,7 +37,7 @@ pub(super) fn rescale<const D: usize, L: Lattice, S: Storage>(
         .out(populations);
     // SAFETY: populations of so many slots, a thread block each.
     unsafe { launch.run(LaunchGrid::blocks(level.populated, THREADS))? };
-    if !level.keeps_moments() {
+    if !level.keeps_moments {
         return Ok(());
     }
     let launch = cuda

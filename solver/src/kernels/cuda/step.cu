@@ -17,25 +17,28 @@ constexpr int BOUNDED = 64;
 template <class L, class S>
 constexpr int FACED_AT_ONCE = sizeof(Real<S>) == 4 && L::Q == 19 ? 16 : 1;
 
-// Collides a cell whose stress is known if it is needed; with EDDY there is an eddy viscosity.
+// Collides a cell whose stress is known if it is needed; with EDDY there is an eddy viscosity. Returns the rate of even parts.
 template <class L, class O, bool EDDY, class T>
-__device__ __forceinline__ void collide(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
+__device__ __forceinline__ T collide(const Relaxation<T>& relax, Fluid<T>& fluid, T (&f)[L::Q]) {
     if (EDDY) {
-        O::template relax<L>(rates_of(relax, tau_of_stress(relax, fluid)), fluid, f);
-    } else {
-        O::template relax<L>(relax, fluid, f);
+        const Relaxation<T> rates = rates_of(relax, tau_of_stress(relax, fluid));
+        O::template relax<L>(rates, fluid, f);
+        return rates.even;
     }
+    O::template relax<L>(relax, fluid, f);
+    return relax.even;
 }
 
-// Stores what the collision of a cell has left, where KEEPS: slots that keep it read it of the cells beside them.
+// Stores what the collision of a cell with this rate has left, where KEEPS: slots that keep it read it of the cells beside
+// them.
 template <bool KEEPS, class T>
-__device__ __forceinline__ void keep(const Relaxation<T>& relax, const Fluid<T>& fluid, uint32_t slot, int cell, T* kept) {
+__device__ __forceinline__ void keep(T even, const Fluid<T>& fluid, uint32_t slot, int cell, T* kept) {
 #if CUTLINK_D == 3
     if constexpr (KEEPS) {
         Fluid<T> left = fluid;
 #pragma unroll
         for (int n = 0; n < PAIRS; n++) {
-            left.stress[n] *= T(1) - relax.even;
+            left.stress[n] *= T(1) - even;
         }
         store_kept(kept, slot, cell, left);
     }
@@ -204,8 +207,8 @@ __device__ __forceinline__ void step_faced(const Level& level, const uint32_t* f
     if (O::READS_STRESS || EDDY) {
         add_stress<L>(f, fluid);
     }
-    collide<L, O, EDDY>(relax, fluid, f);
-    keep<KEEPS>(relax, fluid, slot, own, kept);
+    const T even = collide<L, O, EDDY>(relax, fluid, f);
+    keep<KEEPS>(even, fluid, slot, own, kept);
     S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -238,8 +241,8 @@ __device__ __forceinline__ void finish(uint32_t slot, int own, uint32_t exchangi
             row[(1 + D + n) * CELLS] = EDDY ? share * fluid.stress[n] : fluid.stress[n];
         }
     }
-    collide<L, O, EDDY>(slot < exchanging ? relax.between_levels() : relax, fluid, f);
-    keep<KEEPS>(relax, fluid, slot, own, kept);
+    const T even = collide<L, O, EDDY>(slot < exchanging ? relax.between_levels() : relax, fluid, f);
+    keep<KEEPS>(even, fluid, slot, own, kept);
     S* out = to + static_cast<size_t>(slot) * (L::Q * CELLS) + own;
 #pragma unroll
     for (int q = 0; q < L::Q; q++) {
@@ -469,7 +472,9 @@ EACH_LATTICE(EACH)
 #define MORE(S, s) OPERATOR(D3Q27, d3q27, S, s, cumulant, Cumulant) OPERATOR(D3Q27, d3q27, S, s, kbc, Kbc)
 // Beside slots that keep 9 values a cell (`tiles.cu`).
 SPECIAL(D3Q19, d3q19, float, f32, regularized_kept, Regularized, false, true)
+SPECIAL(D3Q19, d3q19, float, f32, regularized_kept_eddy, Regularized, true, true)
 SPECIAL(D3Q27, d3q27, float, f32, regularized_kept, Regularized, false, true)
+SPECIAL(D3Q27, d3q27, float, f32, regularized_kept_eddy, Regularized, true, true)
 #endif
 MORE(__half, f16)
 MORE(float, f32)

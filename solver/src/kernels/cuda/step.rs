@@ -63,7 +63,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         faced_entry,
         plain_entry,
     ] = match relax.operator {
-        operator::REGULARIZED if level.keeps_moments() => entries!(of "regularized_kept"),
+        operator::REGULARIZED if level.keeps_moments => entries!("regularized_kept"),
         operator::REGULARIZED => entries!("regularized"),
         operator::CUMULANT => entries!("cumulant"),
         operator::KBC => entries!("kbc"),
@@ -72,8 +72,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
     let cells = dims::cells(D);
     // Plain slots need nothing of the others.
     let own_end = level.halo.own_end();
-    let plain_slots = (own_end - level.special) * cells;
-    let kept = match level.keeps_moments() {
+    let plain = match level.keeps_moments {
+        true => level.tiles.len(),
+        false => own_end - level.special,
+    };
+    let kept = match level.keeps_moments {
         true => to.address(level.populated * L::Q * cells),
         false => 0,
     };
@@ -138,7 +141,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             _ => cuda.both(cut, |cuda| bounded(cuda).and_then(|()| others(cuda))),
         }
     };
-    match level.special.min(plain_slots) {
+    match level.special.min(plain) {
         0 => special(cuda).and_then(|()| interior(cuda)),
         _ => cuda.both(special, interior),
     }
@@ -152,7 +155,7 @@ fn interior<const D: usize, L: Lattice, S: Storage>(
     from: &CudaBuf<S>,
     to: u64,
 ) -> Result<(), SolverError> {
-    if level.keeps_moments() {
+    if level.keeps_moments {
         return tiles::<D, L, S>(cuda, level, relax, from, to);
     }
     let own_end = level.halo.own_end();
@@ -179,9 +182,11 @@ fn tiles<const D: usize, L: Lattice, S: Storage>(
     from: &CudaBuf<S>,
     to: u64,
 ) -> Result<(), SolverError> {
-    let entry = match relax.acceleration.iter().any(|&g| g != S::Real::of(0.0)) {
-        true => entry!("tile_pushed", L, S),
-        false => entry!("tile", L, S),
+    let is_pushed = relax.acceleration.iter().any(|&g| g != S::Real::of(0.0));
+    let entry = match relax.closure {
+        closure::NONE if is_pushed => entry!("tile_pushed", L, S),
+        closure::NONE => entry!("tile", L, S),
+        _ => entry!("tile_eddy", L, S),
     };
     let launch = cuda
         .launch(&TILES, D, entry)

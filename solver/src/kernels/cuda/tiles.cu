@@ -1,6 +1,7 @@
 // A step of the slots whose cells keep 9 values each, in tiles of 2^3 blocks: one thread block a tile, one thread a
 // cell (decision 059).
 
+#include "closure.cuh"
 #include "kept.cuh"
 
 #if CUTLINK_D == 3
@@ -87,7 +88,8 @@ struct Tile {
     }
 };
 
-template <class L>
+// With EDDY there is an eddy viscosity: how much collision has left of a stress does not matter to those who read it.
+template <class L, bool EDDY>
 __device__ __forceinline__ void step_tile(const uint32_t* tiles, uint32_t populated,
                                           const Relaxation<float>& relax, const float* __restrict__ from,
                                           float* __restrict__ to) {
@@ -134,10 +136,11 @@ __device__ __forceinline__ void step_tile(const uint32_t* tiles, uint32_t popula
     }
     Fluid<float> fluid = fluid_of<L>(f, relax);
     add_stress<L>(f, fluid);
+    const float even = EDDY ? rates_of(relax, tau_of_stress(relax, fluid)).even : relax.even;
     without_trace(fluid, 1.0f);
 #pragma unroll
     for (int n = 0; n < PAIRS; n++) {
-        fluid.stress[n] *= 1.0f - relax.even;
+        fluid.stress[n] *= 1.0f - even;
     }
     const int cell = cell_of(x);
     store_kept(kept_of<L>(to, populated), slot, cell, fluid);
@@ -158,17 +161,16 @@ __device__ __forceinline__ Relaxation<float> at_rest(Relaxation<float> relax) {
     return relax;
 }
 
-#define ENTRIES(L, l)                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(TILE, AT_ONCE)                                                     \
-        tile_##l##_f32(const uint32_t* tiles, uint32_t populated, Relaxation<float> relax,           \
-                       const float* __restrict__ from, float* __restrict__ to) {                                       \
-        step_tile<L>(tiles, populated, at_rest(relax), from, to);                                             \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(TILE, AT_ONCE)                                                     \
-        tile_pushed_##l##_f32(const uint32_t* tiles, uint32_t populated, Relaxation<float> relax,    \
-                              const float* __restrict__ from, float* __restrict__ to) {                                \
-        step_tile<L>(tiles, populated, relax, from, to);                                                      \
+#define ENTRY(L, l, NAME, EDDY, RELAX)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(TILE, AT_ONCE)                                                        \
+        NAME##_##l##_f32(const uint32_t* tiles, uint32_t populated, Relaxation<float> relax,                           \
+                         const float* __restrict__ from, float* __restrict__ to) {                                     \
+        step_tile<L, EDDY>(tiles, populated, RELAX, from, to);                                                         \
     }
+#define ENTRIES(L, l)                                                                                                  \
+    ENTRY(L, l, tile, false, at_rest(relax))                                                                           \
+    ENTRY(L, l, tile_pushed, false, relax)                                                                             \
+    ENTRY(L, l, tile_eddy, true, at_rest(relax))
 ENTRIES(D3Q19, d3q19)
 ENTRIES(D3Q27, d3q27)
 #endif

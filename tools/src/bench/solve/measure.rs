@@ -157,8 +157,8 @@ impl<'a, K: Flows> Bench<'a, K> {
             plan = plan.with_populations();
         }
         let (updates, sheets) = (plan.updates(), plan.levels.clone());
-        let storage = plan.cell_storage(K::MEMORY, self.ranks());
-        let level_bytes = plan.level_bytes(K::MEMORY, self.ranks());
+        let storage = plan.cell_storage(K::MEMORY);
+        let level_bytes = plan.level_bytes(K::MEMORY);
         let shares = match self.ranks() {
             1 => Vec::new(),
             ranks => plan.ranks(ranks, K::MEMORY)?,
