@@ -4,7 +4,8 @@
 //! - **Cells by level**: [`cutlink_voxelizer::forecast`].
 //! - **Updates, memory of the flow**: a mesh of as many levels as have [`BUILD_BLOCKS`] blocks is built and planned. Its
 //!   ratios of stepped blocks, blocks beside walls and bytes to leaves hold for the levels below; the last but one
-//!   level's for finer levels that are not the finest, the finest level's for the finest.
+//!   level's for finer levels that are not the finest, the finest level's for the finest. Bytes are those of the storage
+//!   that each kind of memory has ([`CellStorage`](cutlink_solver::CellStorage)).
 //! - **Time**: as in [`sheet`], by the speed of a plain box, which is measured.
 //! - **Wall**: [`WallUnits`].
 
@@ -39,7 +40,7 @@ use cutlink_meshing::{
     },
     options::Root,
 };
-use cutlink_solver::{CellStorage, LevelSheet, Params, Plan};
+use cutlink_solver::{LevelSheet, Plan};
 use cutlink_voxelizer::{EmbedParams, Estimate, Frame, Mesh, check_levels, mesh_file};
 
 /// Blocks of the mesh that is built for its ratios: a second.
@@ -251,7 +252,7 @@ impl On<'_> {
                 choice: fits(&levels).then(|| choice(levels)),
             });
         let choices: Vec<Choice> = shown.map(choice).collect();
-        self.report(&resolved, &plan.params, given, choices, target)
+        self.report(&resolved, &plan, given, choices, target)
     }
 
     /// A box without a body; a large one by a smaller one.
@@ -297,13 +298,20 @@ impl On<'_> {
                 choice: Some(at(factor * frame.dx / dx, dx)),
             }
         });
-        self.report(&resolved, &plan.params, 1, vec![given], target)
+        self.report(&resolved, &plan, 1, vec![given], target)
     }
 
     /// The levels of a plan, with the work of their steps where the flow would be.
     fn planned<'p, const D: usize>(&self, plan: &'p Plan<'_, D>) -> Vec<Planned<'p>> {
         let (memory, _) = on!(self.opened, backend => available(backend));
-        plan.levels.iter().zip(plan.level_work(memory)).collect()
+        let levels = plan.levels.iter().zip(plan.level_work(memory));
+        let on_device = plan.level_bytes(Memory::Device).into_iter();
+        let planned = |((sheet, work), on_device)| Planned {
+            sheet,
+            work,
+            on_device,
+        };
+        levels.zip(on_device).map(planned).collect()
     }
 
     fn physics<const D: usize>(&self, frame: &Frame<D>) -> Result<Physics, Error> {
@@ -319,7 +327,7 @@ impl On<'_> {
     fn report<const D: usize>(
         &self,
         resolved: &Resolved<D>,
-        params: &Params<D>,
+        plan: &Plan<'_, D>,
         given: usize,
         choices: Vec<Choice>,
         target: Option<Target>,
@@ -328,7 +336,8 @@ impl On<'_> {
         Facet<D>: Exact<D>,
     {
         let (speed, memory) = on!(self.opened, backend => {
-            (sheet::calibrate(backend, params, CellStorage::Populations)?, available(backend))
+            let room = available(backend);
+            (sheet::calibrate(backend, &plan.params, plan.cell_storage(room.0))?, room)
         });
         let found = Found {
             name: self.case.name(),
@@ -392,17 +401,28 @@ fn deepened(params: &EmbedParams, levels: usize) -> EmbedParams {
     deep
 }
 
-/// A level that was planned, and the work of a step of it.
-type Planned<'a> = (&'a LevelSheet, u64);
+/// A level that was planned.
+#[derive(Debug, Clone, Copy)]
+struct Planned<'a> {
+    sheet: &'a LevelSheet,
+    /// Of a step of it.
+    work: u64,
+    /// Its bytes on a GPU.
+    on_device: u64,
+}
 
 impl Choice {
     fn of<const D: usize>(estimate: &Estimate, planned: &[Planned<'_>], steps: f64) -> Self {
         let cells = dims::cells(D) as f64;
         let n = estimate.levels.len();
         let (last, mut choice) = (planned.len() - 1, Self::empty(n, steps));
-        let (mut flow, mut largest) = (0.0, 0.0f64);
+        let (mut flow, mut on_device, mut largest) = (0.0, 0.0, 0.0f64);
         for of in &estimate.levels {
-            let (like, work) = match of.level {
+            let Planned {
+                sheet: like,
+                work,
+                on_device: bytes,
+            } = match of.level {
                 // The finest one has no finer neighbours.
                 level if level + 1 == n => planned[last],
                 level => planned[level.min(last.saturating_sub(1))],
@@ -419,6 +439,7 @@ impl Choice {
             choice.updates += of.leaf_blocks as f64 * cells * times;
             choice.weight += share * work as f64 * times;
             flow += share * like.bytes as f64;
+            on_device += share * bytes as f64;
             largest = largest.max(blocks);
             choice.cells.push(of.cells);
             choice.dx = of.dx;
@@ -427,26 +448,28 @@ impl Choice {
         let output = estimate.blocks as f64 * moments;
         choice.cpu = (estimate.bytes_file as f64 + flow + output).max(estimate.bytes_peak as f64);
         choice.gpu = [
-            (flow + largest * moments).max(estimate.bytes_device as f64),
+            (on_device + largest * moments).max(estimate.bytes_device as f64),
             (estimate.bytes_file as f64 + output).max(estimate.bytes_beside as f64),
         ];
         choice
     }
 
     /// A box whose edges have `factor` times as many cells as that of a sheet.
-    fn of_box<const D: usize>((sheet, work): Planned<'_>, factor: f64, steps: f64) -> Self {
+    fn of_box<const D: usize>(planned: Planned<'_>, factor: f64, steps: f64) -> Self {
+        let Planned { sheet, work, .. } = planned;
         let volume = factor.powi(D as i32);
         let cells = dims::cells(D) as f64;
         let blocks = sheet.blocks as f64 * volume;
         // What blocks at the faces cost more.
         let faces = (work as f64 - sheet.blocks as f64 * cells) * factor.powi(D as i32 - 1);
-        let (flow, moments) = (sheet.bytes as f64 * volume, (4 * (1 + D)) as f64 * cells);
+        let [flow, on_device] = [sheet.bytes, planned.on_device].map(|of| of as f64 * volume);
+        let moments = (4 * (1 + D)) as f64 * cells;
         Self {
             cells: vec![(sheet.cells as f64 * volume) as u64],
             updates: sheet.cells as f64 * volume,
             weight: blocks * cells + faces,
             cpu: flow + blocks * moments,
-            gpu: [flow + blocks * moments, blocks * moments],
+            gpu: [on_device + blocks * moments, blocks * moments],
             ..Self::empty(1, steps)
         }
     }
