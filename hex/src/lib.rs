@@ -16,6 +16,7 @@
 mod error;
 mod geometry;
 pub mod kernels;
+pub mod layers;
 mod mesh;
 pub mod polymesh;
 mod quality;
@@ -26,6 +27,7 @@ pub mod volume;
 
 pub use error::MeshFileError;
 pub use geometry::{CellGeometry, FaceGeometry};
+pub use layers::{LayerCounts, LayerLength, LayerRule, LayerThickness, Layers};
 pub use mesh::{PolyLevels, PolyMesh, PolyPatch};
 pub use polymesh::PolyMeshFormat;
 pub use quality::{MeshQuality, QualityLimits};

@@ -215,6 +215,11 @@ impl Shape<'_> {
 
     /// Whether a face keeps the limits.
     pub(crate) fn is_good_face(&self, face: usize, limits: &QualityLimits, cosine: f64) -> bool {
+        self.is_well_placed(face, limits, cosine) && self.is_well_formed(face, limits)
+    }
+
+    /// The part of this that depends on the centres beside the face.
+    pub(crate) fn is_well_placed(&self, face: usize, limits: &QualityLimits, cosine: f64) -> bool {
         let is_at_least = |value: Option<f64>, least: f64| value.is_none_or(|v| v >= least);
         let points_out = dot(
             sub(self.faces[face].center, self.owner(face).center),
@@ -225,8 +230,11 @@ impl Shape<'_> {
             && is_at_least(self.weight(face), limits.face_weight)
             && is_at_least(self.volume_ratio(face), limits.volume_ratio)
             && self.skewness(face) <= limits.skewness
-            && self.twist(face) >= limits.twist
-            && self.has_tetrahedra(face)
+    }
+
+    /// The part that depends on how far the face is from a plane.
+    pub(crate) fn is_well_formed(&self, face: usize, limits: &QualityLimits) -> bool {
+        self.twist(face) >= limits.twist && self.has_tetrahedra(face)
     }
 }
 

@@ -253,7 +253,7 @@ impl PolyMesh {
         let pair = |face: usize| (self.owner[face], self.neighbour[face]);
         let is_wrong = |&face: &usize| {
             let (owner, neighbour) = pair(face);
-            owner >= neighbour || face > 0 && pair(face - 1) >= (owner, neighbour)
+            owner >= neighbour || face > 0 && pair(face - 1) > (owner, neighbour)
         };
         match (0..self.internal_faces())
             .into_par_iter()

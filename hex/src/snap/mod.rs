@@ -22,14 +22,16 @@ mod walls;
 
 use crate::{PolyMesh, PolyPatch, QualityLimits};
 use cutlink_device::{Backend, DeviceError, Host};
-use near::Near;
-use region::{Reach, Region};
+pub(crate) use near::Near;
+pub(crate) use recover::recover;
+pub(crate) use region::{Reach, Region};
+pub(crate) use relax::{Given, State};
 
 /// Layers of points from the walls that move.
-const REACH: u8 = 5;
+pub(crate) const REACH: u8 = 5;
 
 /// Bytes that a cell of the region takes at most: its faces, points, lists of neighbours, and geometry.
-const BYTES_PER_CELL: u64 = 800;
+pub(crate) const BYTES_PER_CELL: u64 = 800;
 
 /// The nearest point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]

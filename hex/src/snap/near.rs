@@ -8,14 +8,14 @@ const PIECE: usize = 1 << 12;
 
 /// A list for each point.
 #[derive(Debug, Default)]
-pub(super) struct Near {
+pub(crate) struct Near {
     start: Vec<u32>,
     ids: Vec<u32>,
 }
 
 impl Near {
     /// The points at the other ends of the edges of each point, ascending.
-    pub(super) fn of(mesh: &PolyMesh) -> Self {
+    pub(crate) fn of(mesh: &PolyMesh) -> Self {
         let all = 0..mesh.faces() as u32;
         Self::collect(mesh.points.len(), || {
             all.clone().flat_map(|face| {
@@ -27,7 +27,7 @@ impl Near {
     }
 
     /// The faces of a list at each of their points.
-    pub(super) fn faces(mesh: &PolyMesh, faces: &[u32]) -> Self {
+    pub(crate) fn faces(mesh: &PolyMesh, faces: &[u32]) -> Self {
         Self::collect(mesh.points.len(), || {
             let each = faces.iter();
             each.flat_map(|&face| mesh.face(face as usize).iter().map(move |&p| (p, face)))
@@ -35,7 +35,7 @@ impl Near {
     }
 
     /// The cells at each point.
-    pub(super) fn cells(mesh: &PolyMesh) -> Self {
+    pub(crate) fn cells(mesh: &PolyMesh) -> Self {
         let all = 0..mesh.faces();
         Self::collect(mesh.points.len(), || {
             all.clone().flat_map(|face| {
@@ -93,7 +93,7 @@ impl Near {
     }
 
     /// The list of a point.
-    pub(super) fn at(&self, point: usize) -> &[u32] {
+    pub(crate) fn at(&self, point: usize) -> &[u32] {
         &self.ids[self.start[point] as usize..self.start[point + 1] as usize]
     }
 }

@@ -18,7 +18,7 @@ fn hash(point: u32, round: u64) -> u64 {
     (word ^ word >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40
 }
 
-pub(super) fn recover(state: &mut State<'_>) {
+pub(crate) fn recover(state: &mut State<'_>) {
     let mut behind: Vec<u32> = (0..state.points() as u32)
         .filter(|&p| state.share[p as usize] < 1.0 && state.moves(p))
         .collect();

@@ -14,21 +14,23 @@ const ALL_AXES: u8 = 7;
 
 /// A part of a mesh with its own numbers.
 #[derive(Debug)]
-pub(super) struct Region {
+pub(crate) struct Region {
     /// Internal faces, then those of the boundary, then those that lead out of the region. Without patches.
-    pub(super) mesh: PolyMesh,
+    pub(crate) mesh: PolyMesh,
     /// First face that leads out of the region.
-    pub(super) cut: usize,
+    pub(crate) cut: usize,
     /// The point of the whole mesh, of each point.
-    pub(super) point: Vec<u32>,
+    pub(crate) point: Vec<u32>,
     /// Layers between a point and the walls, 0 on them; [`REACH`] and more where it stays.
-    pub(super) layer: Vec<u8>,
+    pub(crate) layer: Vec<u8>,
     /// Axes along which a point stays, a bit each: those of planes of other patches.
-    pub(super) held: Vec<u8>,
+    pub(crate) held: Vec<u8>,
     /// Faces of walls.
-    pub(super) walls: Vec<u32>,
+    pub(crate) walls: Vec<u32>,
+    /// Faces of the whole mesh, of those of the boundary.
+    pub(crate) rim: Vec<u32>,
     /// Points at the other end of an edge, of each point.
-    pub(super) near: Near,
+    pub(crate) near: Near,
 }
 
 /// Layers of all points, from the walls outwards.
@@ -106,27 +108,27 @@ fn numbers(kept: impl Iterator<Item = bool>) -> (Vec<u32>, usize) {
 
 /// What is near the walls of a mesh.
 #[derive(Debug)]
-pub(super) struct Reach {
+pub(crate) struct Reach {
     layer: Vec<u8>,
     kept: Vec<bool>,
 }
 
 impl Reach {
-    pub(super) fn new(mesh: &PolyMesh, is_wall: &impl Fn(&PolyPatch) -> bool) -> Self {
+    pub(crate) fn new(mesh: &PolyMesh, is_wall: &impl Fn(&PolyPatch) -> bool) -> Self {
         let layer = layers(mesh, is_wall);
         let kept = cells_near(mesh, &layer);
         Self { layer, kept }
     }
 
     /// Number of cells.
-    pub(super) fn cells(&self) -> u64 {
+    pub(crate) fn cells(&self) -> u64 {
         self.kept.par_iter().filter(|&&kept| kept).count() as u64
     }
 }
 
 impl Region {
     /// The part of a mesh near its walls.
-    pub(super) fn new(
+    pub(crate) fn new(
         whole: &PolyMesh,
         is_wall: &impl Fn(&PolyPatch) -> bool,
         Reach { layer, kept }: Reach,
@@ -197,12 +199,14 @@ impl Region {
             near: Near::of(&mesh),
             held: vec![0; point.len()],
             walls: Vec::new(),
+            rim: Vec::new(),
             cut: inner.len() + rim.len(),
             mesh,
             point,
             layer,
         };
         region.survey_rim(whole, is_wall, &rim, inner.len());
+        region.rim = rim;
         region
     }
 
@@ -238,7 +242,7 @@ impl Region {
     }
 
     /// Whether a point is on a wall.
-    pub(super) fn is_wall(&self, point: usize) -> bool {
+    pub(crate) fn is_wall(&self, point: usize) -> bool {
         self.layer[point] == 0
     }
 }

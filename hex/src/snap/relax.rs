@@ -16,16 +16,26 @@ const SHRINKS: u64 = 8;
 /// Rounds that move points of bad faces only; later ones move those of the cells beside them too.
 const NARROW: u64 = 6;
 
+/// Points whose displacement is given, and what the others may do.
+pub(crate) struct Given<'a> {
+    /// Points of the region and their displacements.
+    pub(crate) moves: Vec<(u32, [f64; 3])>,
+    /// The part of a displacement that a point may follow.
+    pub(crate) hold: &'a (dyn Fn(usize, [f64; 3]) -> [f64; 3] + Sync),
+    /// Share of its volume that each cell keeps at least.
+    pub(crate) least_volume: f64,
+    /// Limits of what is beyond the others from the start; without them it may only not turn inside out.
+    pub(crate) hard: Option<QualityLimits>,
+}
+
 /// Displacements of all points of the region.
-fn displacements(region: &Region, aims: &Aims) -> Vec<[f64; 3]> {
+fn displacements(region: &Region, given: &Given<'_>) -> Vec<[f64; 3]> {
     let points = &region.mesh.points;
     let mut moves = vec![[0.0; 3]; points.len()];
     let mut fixed: Vec<bool> = region.layer.iter().map(|&l| l >= REACH).collect();
-    for (i, &p) in aims.points.iter().enumerate() {
-        if aims.bond[i] != Bond::None {
-            moves[p as usize] = sub(aims.place[i], points[p as usize]);
-            fixed[p as usize] = true;
-        }
+    for &(p, to) in &given.moves {
+        moves[p as usize] = to;
+        fixed[p as usize] = true;
     }
     let mean = |moves: &[[f64; 3]], p: usize, counts: &dyn Fn(usize) -> bool| {
         let near = region
@@ -35,9 +45,7 @@ fn displacements(region: &Region, aims: &Aims) -> Vec<[f64; 3]> {
             .map(|&q| q as usize)
             .filter(|&q| counts(q));
         let (sum, n) = near.fold(([0.0; 3], 0), |(sum, n), q| (add(sum, moves[q]), n + 1));
-        let held = region.held[p];
-        let mean = scale(sum, 1.0 / f64::from(n.max(1)));
-        std::array::from_fn(|a| if held >> a & 1 == 1 { 0.0 } else { mean[a] })
+        (given.hold)(p, scale(sum, 1.0 / f64::from(n.max(1))))
     };
     // A start: layer by layer outwards, fading.
     for layer in 0..REACH {
@@ -65,8 +73,8 @@ fn displacements(region: &Region, aims: &Aims) -> Vec<[f64; 3]> {
 }
 
 /// The geometry of the region while its points move.
-pub(super) struct State<'a> {
-    region: &'a mut Region,
+pub(crate) struct State<'a> {
+    pub(crate) region: &'a mut Region,
     start: Vec<u32>,
     of_cell: Vec<u32>,
     faces: Vec<FaceGeometry>,
@@ -74,16 +82,23 @@ pub(super) struct State<'a> {
     /// Cells at each point.
     at_point: Near,
     /// Places of points before, their displacements, and the shares of these that they have moved.
-    origin: Vec<[f64; 3]>,
+    pub(crate) origin: Vec<[f64; 3]>,
     moves: Vec<[f64; 3]>,
-    pub(super) share: Vec<f64>,
+    pub(crate) share: Vec<f64>,
+    /// Volumes that cells keep.
+    least: Vec<f64>,
     limits: &'a QualityLimits,
+    hard: Option<QualityLimits>,
     excused: Excused,
 }
 
 impl<'a> State<'a> {
-    fn new(region: &'a mut Region, aims: &Aims, limits: &'a QualityLimits) -> Self {
-        let moves = displacements(region, aims);
+    pub(crate) fn new(
+        region: &'a mut Region,
+        given: &Given<'_>,
+        limits: &'a QualityLimits,
+    ) -> Self {
+        let moves = displacements(region, given);
         // Nothing asks for neighbours from here on.
         region.near = Near::default();
         let origin = region.mesh.points.clone();
@@ -106,6 +121,8 @@ impl<'a> State<'a> {
             ],
             at_point: Near::cells(&region.mesh),
             share: vec![1.0; origin.len()],
+            least: Vec::new(),
+            hard: given.hard,
             excused: Excused::default(),
             region,
             start,
@@ -116,6 +133,8 @@ impl<'a> State<'a> {
         };
         let all: Vec<u32> = (0..state.cells.len() as u32).collect();
         state.update(&all);
+        let least = |cell: &CellGeometry| given.least_volume * cell.volume.max(0.0);
+        state.least = state.cells.iter().map(least).collect();
         let [faces, cells] = state.bad(&all);
         state.excused = Excused { faces, cells };
         state
@@ -127,7 +146,7 @@ impl<'a> State<'a> {
     }
 
     /// Whether a point has somewhere to go.
-    pub(super) fn moves(&self, point: u32) -> bool {
+    pub(crate) fn moves(&self, point: u32) -> bool {
         self.moves[point as usize] != [0.0; 3]
     }
 
@@ -197,24 +216,37 @@ impl<'a> State<'a> {
             .par_iter()
             .flat_map_iter(|&cell| self.faces_of(cell as usize).iter().copied())
             .filter(|&face| (face as usize) < self.region.cut)
-            .filter(|face| excused.faces.binary_search(face).is_err())
+            .filter(|&face| self.hard.is_some() || !self.is_excused(face))
             .collect();
         faces.par_sort_unstable();
         faces.dedup();
         let faces = faces
             .into_par_iter()
-            .filter(|&face| !shape.is_good_face(face as usize, limits, cosine))
+            .filter(|&face| {
+                let (limits, cosine) = match &self.hard {
+                    Some(hard) if self.is_excused(face) => {
+                        (hard, hard.non_orthogonality.to_radians().cos())
+                    }
+                    _ => (limits, cosine),
+                };
+                !shape.is_good_face(face as usize, limits, cosine)
+            })
             .collect();
         let internal = self.region.mesh.internal_faces();
         let inner = |face: usize| face < internal || face >= self.region.cut;
         let bad = |&cell: &u32| {
             let of_cell = self.faces_of(cell as usize);
-            self.cells[cell as usize].volume <= 0.0
+            self.cells[cell as usize].volume <= self.least[cell as usize]
                 || of_cell.iter().any(|&f| !points_out(&shape, f, cell))
                 || excused.cells.binary_search(&cell).is_err()
                     && shape.determinant(cell as usize, inner) < limits.determinant
         };
         [faces, cells.par_iter().copied().filter(bad).collect()]
+    }
+
+    /// Whether a face was beyond the limits from the start.
+    pub(crate) fn is_excused(&self, face: u32) -> bool {
+        self.excused.faces.binary_search(&face).is_ok()
     }
 
     /// The points of bad faces and cells; of the cells beside bad faces too, if `wide`.
@@ -263,29 +295,54 @@ pub(super) fn relax(
     limits: &QualityLimits,
     counts: &mut SnapCounts,
 ) {
-    let mut state = State::new(region, aims, limits);
+    let held = region.held.clone();
+    let hold = |p: usize, to: [f64; 3]| {
+        std::array::from_fn(|a| if held[p] >> a & 1 == 1 { 0.0 } else { to[a] })
+    };
+    let bound = aims.points.iter().enumerate();
+    let bound = bound.filter(|&(i, _)| aims.bond[i] != Bond::None);
+    let from = |p: u32| region.mesh.points[p as usize];
+    let given = Given {
+        moves: bound
+            .map(|(i, &p)| (p, sub(aims.place[i], from(p))))
+            .collect(),
+        hold: &hold,
+        least_volume: 0.0,
+        hard: None,
+    };
+    let mut state = State::new(region, &given, limits);
     let Excused { faces, cells } = &state.excused;
     counts.beyond_limits = (faces.len() + cells.len()) as u64;
-    let mut changed: Vec<u32> = (0..state.points() as u32).collect();
-    while !changed.is_empty() {
-        let bad = state.place(&changed);
-        let can_move = |p: &u32| state.share[*p as usize] > 0.0 && state.moves(*p);
-        changed = state.points_of(&bad, counts.rounds >= NARROW);
-        changed.retain(can_move);
-        if changed.is_empty() {
-            // Points that cannot move back may belong to a bad face: then those around it.
-            changed = state.points_of(&bad, true);
-            changed.retain(can_move);
-        }
-        counts.rounds += u64::from(!changed.is_empty());
-        for &p in &changed {
-            let share = &mut state.share[p as usize];
-            *share = if counts.rounds <= SHRINKS {
-                LESS * *share
-            } else {
-                0.0
-            };
-        }
-    }
+    let all = (0..state.points() as u32).collect();
+    counts.rounds = state.settle(all);
     recover(&mut state);
+}
+
+impl State<'_> {
+    /// Puts points where their shares say, then moves points back, round by round, until the region keeps the limits. Returns the
+    /// number of rounds.
+    pub(crate) fn settle(&mut self, mut changed: Vec<u32>) -> u64 {
+        let mut rounds = 0;
+        while !changed.is_empty() {
+            let bad = self.place(&changed);
+            let can_move = |p: &u32| self.share[*p as usize] > 0.0 && self.moves(*p);
+            changed = self.points_of(&bad, rounds >= NARROW);
+            changed.retain(can_move);
+            if changed.is_empty() {
+                // Points that cannot move back may belong to a bad face: then those around it.
+                changed = self.points_of(&bad, true);
+                changed.retain(can_move);
+            }
+            rounds += u64::from(!changed.is_empty());
+            for &p in &changed {
+                let share = &mut self.share[p as usize];
+                *share = if rounds <= SHRINKS {
+                    LESS * *share
+                } else {
+                    0.0
+                };
+            }
+        }
+        rounds
+    }
 }

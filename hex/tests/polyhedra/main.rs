@@ -8,6 +8,7 @@ mod worst;
 mod files;
 mod fluxes;
 mod hostile;
+mod layers;
 mod refine;
 mod snap;
 mod tets;

@@ -7,19 +7,19 @@ use cutlink_hex::{
 };
 use std::collections::BTreeMap;
 
-type Point = [f64; 3];
+pub(super) type Point = [f64; 3];
 
-fn sub(a: Point, b: Point) -> Point {
+pub(super) fn sub(a: Point, b: Point) -> Point {
     std::array::from_fn(|i| a[i] - b[i])
 }
 
-fn norm(a: Point) -> f64 {
+pub(super) fn norm(a: Point) -> f64 {
     a.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// Cells of a grid of n^3 cells over the cube from -1 to 1 that a function keeps by their centre: patch `body` where one
 /// is missing, `box` around.
-fn castellated(n: usize, keep: impl Fn(Point) -> bool) -> PolyMesh {
+pub(super) fn castellated(n: usize, keep: impl Fn(Point) -> bool) -> PolyMesh {
     let h = 2.0 / n as f64;
     let center = |c: [usize; 3]| c.map(|i| -1.0 + h * (i as f64 + 0.5));
     let mut ids = BTreeMap::new();
@@ -96,7 +96,7 @@ fn castellated(n: usize, keep: impl Fn(Point) -> bool) -> PolyMesh {
     mesh
 }
 
-fn snap(mesh: &mut PolyMesh, target: &impl SnapTarget) -> SnapCounts {
+pub(super) fn snap(mesh: &mut PolyMesh, target: &impl SnapTarget) -> SnapCounts {
     mesh.snap(
         target,
         |patch| patch.kind == "wall",
@@ -115,7 +115,7 @@ fn wall_points(mesh: &PolyMesh) -> Vec<Point> {
     ids.iter().map(|&id| mesh.points[id as usize]).collect()
 }
 
-fn area(mesh: &PolyMesh) -> f64 {
+pub(super) fn area(mesh: &PolyMesh) -> f64 {
     let patch = &mesh.patches[0];
     let faces = mesh.face_geometry();
     faces[patch.start..patch.start + patch.faces]
@@ -124,9 +124,9 @@ fn area(mesh: &PolyMesh) -> f64 {
         .sum()
 }
 
-struct Sphere {
-    center: Point,
-    radius: f64,
+pub(super) struct Sphere {
+    pub(super) center: Point,
+    pub(super) radius: f64,
 }
 
 impl SnapTarget for Sphere {
@@ -151,14 +151,14 @@ impl SnapTarget for Sphere {
     }
 }
 
-fn ball(center: Point) -> Sphere {
+pub(super) fn ball(center: Point) -> Sphere {
     Sphere {
         center,
         radius: 0.5,
     }
 }
 
-fn around(sphere: &Sphere, n: usize) -> PolyMesh {
+pub(super) fn around(sphere: &Sphere, n: usize) -> PolyMesh {
     castellated(n, |p| norm(sub(p, sphere.center)) > sphere.radius)
 }
 
