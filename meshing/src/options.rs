@@ -1,7 +1,7 @@
 //! The options of a mesh, from the command line, a TOML file or a program: one struct for all three, so that names
 //! cannot drift apart. Every option may be omitted; [`crate::mesh::resolve`] fills in the defaults.
 
-use crate::polymesh::{PatchType, Template};
+use crate::polymesh::{PatchLayers, PatchType, Template};
 use crate::refine::Refine;
 use cutlink_common::{
     Error,
@@ -294,6 +294,15 @@ pub struct MeshOptions {
     )]
     pub template: Option<Template>,
 
+    /// Layers of prisms at walls of --polymesh, of the surface or faces of the box; repeatable: body=3;
+    /// *=10,first=1e-4,expansion=1.25; hull=12,y-plus=1 (with --template); keys first, final, total (m, or % of the cell),
+    /// expansion, angle, least [default: none]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "NAME=N", help_heading = "Output")
+    )]
+    pub layers: Option<Vec<PatchLayers>>,
+
     /// Move the walls of --polymesh onto the surface, its sharp edges kept, where cells keep the limits of checkMesh
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Output"))]
     pub snap: bool,
@@ -320,6 +329,7 @@ impl MeshOptions {
             patch: None,
             zone: None,
             template: None,
+            layers: None,
             snap: false,
             no_picture: false,
             ..self.clone()
@@ -369,6 +379,7 @@ impl MeshOptions {
             patch: self.patch.or(other.patch),
             zone: self.zone.or(other.zone),
             template: self.template.or(other.template),
+            layers: self.layers.or(other.layers),
             snap: self.snap || other.snap,
             no_picture: self.no_picture || other.no_picture,
         }

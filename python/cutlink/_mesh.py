@@ -194,6 +194,7 @@ class Mesh:
         grading: str | None = None,
         cells_between_levels: int | None = None,
         patch: Mapping[str, str] | None = None,
+        layers: Mapping[str, str | int] | None = None,
         template: str | Mapping[str, Any] | None = None,
         format: str = "binary",
         force: bool = False,
@@ -205,6 +206,7 @@ class Mesh:
           between finer and coarser ones; ``"block"`` takes the leaf cells. Default: ``"cell"`` where the mesh has its
           surface.
         - `patch`: types of patches and groups, such as ``{"inlet": "patch,group=inlet"}``.
+        - `layers`: layers of prisms at walls, by patch, such as ``{"body": "5,first=1e-4,expansion=1.2"}``.
         - `template`: the other files of a case that runs, ``"simpleFoam"``, ``"pimpleFoam"`` or ``"interFoam"``, with
           keys as in ``"simpleFoam,velocity=40"``, or a dictionary ``{"solver": "simpleFoam", "velocity": [40, 0, 0]}``
           (``docs/cli.md``).
@@ -227,6 +229,7 @@ class Mesh:
             "force": bool(force),
             "cells_between_levels": between if grading == "cell" else None,
             "patch": [f"{name}={kind}" for name, kind in (patch or {}).items()],
+            "layers": [f"{name}={layers}" for name, layers in (layers or {}).items()],
             "template": _template(template),
         }
         return self._native.save_polymesh(case, to_json("the call", options), listener(None))

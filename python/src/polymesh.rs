@@ -4,7 +4,7 @@ use crate::errors::{OrRaise as _, from_json};
 use crate::mesh::{Body, NativeMesh};
 use crate::work;
 use cutlink::polymesh::{
-    self, CellGrading, PatchType, PolyLabels, PolyMeshExport, PolyMeshReport, Template,
+    self, CellGrading, PatchLayers, PatchType, PolyLabels, PolyMeshExport, PolyMeshReport, Template,
 };
 use cutlink::{AnyMesh, Error, Observer as _, StopToken};
 use pyo3::prelude::*;
@@ -23,6 +23,8 @@ struct Options {
     cells_between_levels: Option<u32>,
     #[serde(default)]
     patch: Vec<PatchType>,
+    #[serde(default)]
+    layers: Vec<PatchLayers>,
     template: Option<Template>,
 }
 
@@ -46,6 +48,8 @@ pub(crate) fn save<'py>(
         };
         polymesh::check(&case, options.force)?;
         polymesh::check_types(&options.patch, &solid.patches, solid.forest.periodic)?;
+        let (layers, template) = (&options.layers, options.template.as_ref());
+        polymesh::check_layers(layers, template, &solid.patches, solid.forest.periodic)?;
         if let Some(template) = &options.template {
             polymesh::check_template(template, &case, options.force)?;
         }
@@ -80,6 +84,7 @@ pub(crate) fn save<'py>(
                 ..PolyLabels::default()
             },
             template: options.template.as_ref(),
+            layers: &options.layers,
             snap_to,
             case: &case,
             format,

@@ -394,6 +394,8 @@ impl<'a> Builder<'a> {
         if let Some(target) = &self.job.targets.polymesh {
             let patches = &from.placed.patches;
             crate::polymesh::check_types(&target.types, patches, self.job.periodic.0)?;
+            let (layers, template) = (&target.layers, target.template.as_ref());
+            crate::polymesh::check_layers(layers, template, patches, self.job.periodic.0)?;
         }
         let name = self.job.name();
         let (placed, frame) = (&from.placed, &from.domain.frame);

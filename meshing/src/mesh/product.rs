@@ -478,6 +478,7 @@ impl Builder<'_> {
                 zones: &prepared.zones,
             },
             template: target.template.as_ref(),
+            layers: &target.layers,
             snap_to: placed.and_then(|placed| placed.downcast_ref::<Surface<3>>()),
             case: &target.case,
             format: target.encoding.into(),

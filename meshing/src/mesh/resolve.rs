@@ -5,7 +5,7 @@ use crate::options::{
     Axes, FillRule, FlowSide, MeshOptions, Numbers, PolyMeshEncoding, PolyMeshGrading, Root,
     SnapDomain,
 };
-use crate::polymesh::{self, MOST_BETWEEN, PatchType, Template};
+use crate::polymesh::{self, MOST_BETWEEN, PatchLayers, PatchType, Template};
 use crate::refine::Refine;
 use cutlink_amr::MAX_LEVELS;
 use cutlink_common::{
@@ -70,6 +70,8 @@ pub struct PolyMeshTarget {
     pub types: Vec<PatchType>,
     /// Files of closed surfaces that make zones.
     pub zones: Vec<PathBuf>,
+    /// Layers at its walls.
+    pub layers: Vec<PatchLayers>,
     /// What runs on it.
     pub template: Option<Template>,
 }
@@ -175,6 +177,7 @@ fn check_grading(given: &MeshOptions) -> Result<(), Error> {
         ("--patch", given.patch.is_some()),
         ("--zone", given.zone.is_some()),
         ("--template", given.template.is_some()),
+        ("--layers", given.layers.is_some()),
     ] {
         if is_given && given.polymesh.is_none() {
             return Err(Error::input(format!("{name} needs --polymesh CASE"))
@@ -409,6 +412,7 @@ fn targets(source: &Source, given: &MeshOptions) -> Targets {
             },
             types: given.patch.clone().unwrap_or_default(),
             zones: given.zone.clone().unwrap_or_default(),
+            layers: given.layers.clone().unwrap_or_default(),
             template: given.template.clone(),
         }),
         snap: given.snap,
@@ -567,6 +571,7 @@ impl Job {
             patch: target.map(|target| target.types.clone()),
             zone: target.map(|target| target.zones.clone()),
             template: target.and_then(|target| target.template.clone()),
+            layers: target.map(|target| target.layers.clone()),
             snap: self.targets.snap,
             no_picture: self.targets.picture.is_none(),
         }

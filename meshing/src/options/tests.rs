@@ -39,6 +39,7 @@ fn full() -> MeshOptions {
         patch: Some(vec!["inlet=patch,group=ins".parse().expect("a rule")]),
         zone: Some(vec!["rotor.stl".into()]),
         template: Some("simpleFoam,velocity=20".parse().expect("a template")),
+        layers: Some(vec!["body=3,first=1e-4".parse().expect("a rule")]),
         snap: true,
         no_picture: true,
     }

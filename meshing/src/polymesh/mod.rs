@@ -18,6 +18,7 @@ mod arrays;
 mod cells;
 mod folder;
 mod grading;
+mod layers;
 mod patch_type;
 mod pockets;
 mod points;
@@ -31,8 +32,11 @@ mod zones;
 pub use folder::{check, write};
 pub(crate) use folder::{check_case, complete};
 pub use grading::MOST_BETWEEN;
+pub use layers::{PatchLayerCounts, PatchLayers, check as check_layers};
 pub use patch_type::{PatchType, check as check_types};
-pub use report::{PolyMeshReport, PolyPatchReport, PolySnapReport, PolyZoneReport};
+pub use report::{
+    PolyLayerReport, PolyMeshReport, PolyPatchReport, PolySnapReport, PolyZoneReport,
+};
 pub use template::{Template, check as check_template};
 pub use zones::{PolyZones, ZoneSurface};
 
@@ -89,6 +93,10 @@ pub struct Castellated {
     pub without_faces: Vec<String>,
     /// Number of the surface's patch that each patch of the mesh is; none of faces of the box.
     pub sources: Vec<Option<usize>>,
+    /// Names of the patches before they became words.
+    pub given: Vec<String>,
+    /// What [`add_layers`](Self::add_layers) did, by patch.
+    pub layers: Vec<PatchLayerCounts>,
     /// What [`snap`](Self::snap) did.
     pub snapped: Option<SnapCounts>,
     /// Zones of its cells and faces.
@@ -214,6 +222,8 @@ fn of_grading(
         renamed: Vec::new(),
         without_faces: Vec::new(),
         sources: Vec::new(),
+        given: Vec::new(),
+        layers: Vec::new(),
         snapped: None,
         zones: PolyZones::default(),
         case: Vec::new(),
@@ -269,6 +279,8 @@ pub struct PolyMeshExport<'a> {
     pub labels: PolyLabels<'a>,
     /// What runs on it: the other files of the case.
     pub template: Option<&'a Template>,
+    /// Layers at walls.
+    pub layers: &'a [PatchLayers],
     /// The surface that walls move onto, as placed.
     pub snap_to: Option<&'a Surface<3>>,
     /// The case.
@@ -280,7 +292,7 @@ pub struct PolyMeshExport<'a> {
 }
 
 /// Castellates a mesh and writes it into a case: [`castellate`] or [`castellate_by_cell`], [`Castellated::snap`] if there
-/// is a surface, then [`write()`] and the files of the template. Returns the mesh and the bytes written.
+/// is a surface, [`Castellated::add_layers`], then [`write()`] and the files of the template. Returns the mesh and the bytes written.
 ///
 /// # Errors
 /// As these; a 2D mesh; patches that the template has no condition for, before anything is written.
@@ -298,8 +310,16 @@ pub fn export<const D: usize>(
     if let Some(surface) = of.snap_to {
         made.snap(surface, finest)?;
     }
+    if !of.layers.is_empty() {
+        let unit = match of.template {
+            Some(template) => Some(template::wall_unit(template, &made)?),
+            None => None,
+        };
+        made.add_layers(of.layers, unit)?;
+    }
+    let height = made.wall_height(finest);
     let files = match of.template {
-        Some(template) => Some(CaseFiles::new(template, &made, finest)?),
+        Some(template) => Some(CaseFiles::new(template, &made, finest, height)?),
         None => None,
     };
     let mut bytes = write(&made.mesh, &made.zones, of.case, of.format, of.force)?;
@@ -471,6 +491,8 @@ fn put_patches(made: &mut Castellated, mesh: &Mesh<3>, types: &[PatchType], rims
             continue;
         }
         made.sources.push((patch < walls).then_some(patch));
+        let given = mesh.patches.get(patch);
+        made.given.push(given.unwrap_or(&name).clone());
         let kind = kind.to_owned();
         made.mesh.patches.push(PolyPatch {
             name,

@@ -142,10 +142,15 @@ impl FromStr for PatchType {
 impl PatchType {
     /// Whether it names a patch.
     fn names(&self, patch: &str) -> bool {
-        match self.name.strip_suffix('*') {
-            Some(begin) => patch.starts_with(begin),
-            None => self.name == patch,
-        }
+        names(&self.name, patch)
+    }
+}
+
+/// Whether a name of a rule, with `*` for any end, is that of a patch.
+pub(super) fn names(rule: &str, patch: &str) -> bool {
+    match rule.strip_suffix('*') {
+        Some(begin) => patch.starts_with(begin),
+        None => rule == patch,
     }
 }
 

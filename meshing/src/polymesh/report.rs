@@ -1,6 +1,6 @@
 //! What is said about a `polyMesh`.
 
-use super::Castellated;
+use super::{Castellated, PatchLayerCounts};
 use crate::mesh::report::{counted, grouped};
 use cutlink_hex::SnapCounts;
 use serde::Serialize;
@@ -23,6 +23,7 @@ pub struct PolyMeshReport {
     pub pocket_cells: u64,
     pub zones: Vec<PolyZoneReport>,
     pub snap: Option<PolySnapReport>,
+    pub layers: Vec<PolyLayerReport>,
     pub case: Vec<String>,
 }
 
@@ -55,6 +56,65 @@ impl From<SnapCounts> for PolySnapReport {
             mean_distance,
             max_distance,
         }
+    }
+}
+
+/// Layers of a patch.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "docs/json-schema.md describes the keys")]
+pub struct PolyLayerReport {
+    pub patch: String,
+    pub layers: u32,
+    pub faces: u64,
+    pub covered: u64,
+    pub coverage: f64,
+    pub mean_layers: f64,
+    pub thickness: f64,
+    pub relative_thickness: f64,
+    pub first_min: f64,
+    pub first_mean: f64,
+    pub without_by_shape: u64,
+    pub without_beside: u64,
+    pub without_by_quality: u64,
+    pub largest_gap: Option<[f64; 3]>,
+    pub largest_gap_area: f64,
+}
+
+impl From<&PatchLayerCounts> for PolyLayerReport {
+    fn from(of: &PatchLayerCounts) -> Self {
+        let counts = &of.counts;
+        let [without_by_shape, without_beside, without_by_quality] = counts.dropped;
+        Self {
+            patch: of.name.clone(),
+            layers: counts.layers,
+            faces: counts.faces,
+            covered: counts.covered,
+            coverage: counts.coverage(),
+            mean_layers: counts.mean_layers,
+            thickness: counts.thickness,
+            relative_thickness: counts.relative,
+            first_min: counts.first[0],
+            first_mean: counts.first[1],
+            without_by_shape,
+            without_beside,
+            without_by_quality,
+            largest_gap: counts.largest_gap.map(|gap| gap.0),
+            largest_gap_area: counts.largest_gap.map_or(0.0, |gap| gap.1),
+        }
+    }
+}
+
+impl PolyLayerReport {
+    fn text(&self) -> String {
+        format!(
+            "layers    {}: {:.1} % of its area, {:.2} layers on average, {:.4e} m thick ({:.0} % of what was asked for), first {:.4e} m\n",
+            self.patch,
+            100.0 * self.coverage,
+            self.mean_layers,
+            self.thickness,
+            100.0 * self.relative_thickness,
+            self.first_mean,
+        )
     }
 }
 
@@ -109,6 +169,7 @@ impl PolyMeshReport {
             pocket_cells: made.pocket_cells,
             zones: zones.collect(),
             snap: made.snapped.map(PolySnapReport::from),
+            layers: made.layers.iter().map(PolyLayerReport::from).collect(),
             case: made.case.clone(),
         }
     }
@@ -140,10 +201,11 @@ impl PolyMeshReport {
             )
         });
         let zones: String = zones.collect();
+        let layers: String = self.layers.iter().map(PolyLayerReport::text).collect();
         let case = self.case.iter().map(|line| format!("case      {line}\n"));
         let case: String = case.collect();
         format!(
-            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{zones}{snapped}{case}",
+            "polyMesh  {} cells, {} faces, {} points; patches {}{more}\n{zones}{snapped}{layers}{case}",
             grouped(self.cells as u64),
             grouped(self.faces as u64),
             grouped(self.points as u64),
@@ -199,6 +261,17 @@ impl Castellated {
                 "polyMesh: zone {} has no cell: none has its centre inside",
                 zone.name
             ));
+        }
+        for PatchLayerCounts { name, counts } in &self.layers {
+            if let Some(([x, y, z], area)) = counts.largest_gap {
+                let [shape, beside, quality] = counts.dropped;
+                notes.push(format!(
+                    "polyMesh: {name} has {} without layers: {shape} where the surface folds or touches itself, {quality} where \
+                     cells would be beyond the limits, {beside} beside these; the largest part around {x:.4},{y:.4},{z:.4}, \
+                     {area:.2e} m2",
+                    counted(counts.faces - counts.covered, "face")
+                ));
+            }
         }
         for (from, to) in &self.renamed {
             notes.push(format!("polyMesh: patch \"{from}\" is called {to}"));

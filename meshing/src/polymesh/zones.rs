@@ -31,6 +31,40 @@ pub struct PolyZones {
     pub faces: Vec<FoamZone>,
 }
 
+impl PolyZones {
+    /// After layers: new cells are in the zone of their parent, and faces are found again.
+    pub(super) fn extend(&mut self, made: &PolyMesh, parent: &[u32]) {
+        let before = made.cells - parent.len();
+        for (cells, faces) in self.cells.iter_mut().zip(&mut self.faces) {
+            let mut is_in = vec![false; made.cells];
+            cells
+                .ids
+                .iter()
+                .for_each(|&cell| is_in[cell as usize] = true);
+            for (at, &of) in parent.iter().enumerate() {
+                is_in[before + at] = is_in[of as usize];
+            }
+            cells.ids = (0..made.cells as u32)
+                .filter(|&cell| is_in[cell as usize])
+                .collect();
+            (faces.ids, faces.flips) = faces_around(made, &is_in);
+        }
+    }
+}
+
+/// Internal faces between cells inside and others, and whether they point inward.
+fn faces_around(made: &PolyMesh, is_in: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let (mut ids, mut flips) = (Vec::new(), Vec::new());
+    for (face, &beyond) in made.neighbour.iter().enumerate() {
+        let own = is_in[made.owner[face] as usize];
+        if own != is_in[beyond as usize] {
+            ids.push(face as u32);
+            flips.push(!own);
+        }
+    }
+    (ids, flips)
+}
+
 /// Adds the zones of some surfaces. Cost: an embedding each, without refinement.
 ///
 /// # Errors
@@ -60,14 +94,7 @@ pub(super) fn find(
         let mut cell_zone = zone(ids.collect(), Vec::new());
         cell_zone.entries[0].1 = "cellZone".into();
         zones.cells.push(cell_zone);
-        let (mut ids, mut flips) = (Vec::new(), Vec::new());
-        for (face, &beyond) in made.neighbour.iter().enumerate() {
-            let own = is_in[made.owner[face] as usize];
-            if own != is_in[beyond as usize] {
-                ids.push(face as u32);
-                flips.push(!own);
-            }
-        }
+        let (ids, flips) = faces_around(made, &is_in);
         let mut face_zone = zone(ids, flips);
         face_zone.entries[0].1 = "faceZone".into();
         zones.faces.push(face_zone);

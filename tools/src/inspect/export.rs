@@ -152,6 +152,7 @@ pub(super) fn write(
             cells: None,
             labels: polymesh::PolyLabels::default(),
             template: None,
+            layers: &[],
             snap_to: None,
             case,
             format,

@@ -183,7 +183,7 @@ impl Template {
     }
 
     /// The magnitude of the velocity, m/s.
-    fn speed(&self) -> f64 {
+    pub(super) fn speed(&self) -> f64 {
         self.velocity.iter().map(|u| u * u).sum::<f64>().sqrt()
     }
 
@@ -244,6 +244,16 @@ pub fn check(template: &Template, case: &Path, force: bool) -> Result<(), Error>
     }
 }
 
+/// The distance from the wall of y⁺ 1, in m.
+///
+/// # Errors
+/// Patches that the flow has no condition for.
+pub(super) fn wall_unit(template: &Template, made: &Castellated) -> Result<f64, Error> {
+    let roles = roles::of(template, made)?;
+    // The centre of a cell of height 2 is at a distance of 1.
+    Ok(1.0 / Scales::new(template, made, &roles, [1.0, 2.0]).y_plus)
+}
+
 /// The files of a case, and what to say about them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CaseFiles {
@@ -255,13 +265,18 @@ pub(super) struct CaseFiles {
 }
 
 impl CaseFiles {
-    /// Of a mesh whose finest cells have edges of `finest` m.
+    /// Of a mesh whose finest cells have edges of `finest` m, and those at walls a height of `height` m.
     ///
     /// # Errors
     /// Patches that the flow has no condition for.
-    pub(super) fn new(template: &Template, made: &Castellated, finest: f64) -> Result<Self, Error> {
+    pub(super) fn new(
+        template: &Template,
+        made: &Castellated,
+        finest: f64,
+        height: f64,
+    ) -> Result<Self, Error> {
         let roles = roles::of(template, made)?;
-        let scales = Scales::new(template, made, &roles, finest);
+        let scales = Scales::new(template, made, &roles, [finest, height]);
         let turbulence = template.turbulence.unwrap_or(match template.solver {
             Solver::Inter => Turbulence::Laminar,
             _ if scales.reynolds <= LAMINAR => Turbulence::Laminar,

@@ -12,7 +12,7 @@ pub(super) struct Scales {
     /// Area of the walls as seen along the flow, m².
     pub(super) area: f64,
     pub(super) reynolds: f64,
-    /// Estimated y⁺ of the centres of the finest cells at walls.
+    /// Estimated y⁺ of the centres of the cells at walls.
     pub(super) y_plus: f64,
     /// Edge of the finest cells, m.
     pub(super) finest: f64,
@@ -36,11 +36,12 @@ impl Scales {
         std::array::from_fn(|a| self.high[a] - self.low[a])
     }
 
+    /// `finest` is the edge of the finest cells, `height` that of the cells at walls normal to these, in m.
     pub(super) fn new(
         template: &Template,
         made: &Castellated,
         roles: &[Role],
-        finest: f64,
+        [finest, height]: [f64; 2],
     ) -> Self {
         let mesh = &made.mesh;
         let mut all = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
@@ -89,7 +90,7 @@ impl Scales {
             length,
             area: seen,
             reynolds,
-            y_plus: 0.5 * finest * speed * friction.sqrt() / template.viscosity,
+            y_plus: 0.5 * height * speed * friction.sqrt() / template.viscosity,
             finest,
             low: all[0],
             high: all[1],
