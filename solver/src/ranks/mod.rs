@@ -269,6 +269,4 @@ fn reserve<'b, const D: usize, S: Storage, B: FlowKernels<D>>(
 #[cfg(test)]
 mod adapt_tests;
 #[cfg(test)]
-mod kept_tests;
-#[cfg(test)]
 mod tests;
