@@ -58,34 +58,40 @@ def drag(results, path):
     figure.savefig(path, dpi=110)
 
 
-def profile(axis, folder, case):
-    """u on the vertical centre line and v on the horizontal one."""
+def profiles(axes, folder, case):
+    """u on the vertical centre line, and v on the horizontal one."""
     means = probe_means(folder, case["output.write"][0]["points"])
     up = sorted((y, u) for (x, y), (u, _) in means.items() if x == 0.5)
     across = sorted((x, v) for (x, y), (_, v) in means.items() if y == 0.5)
-    axis.plot([u for _, u in up], [y for y, _ in up], "-", color=COLORS["linear"], label="u(y), ours")
-    axis.plot([x for x, _ in across], [v for _, v in across], "-", color=COLORS["bounce-back"], label="v(x), ours")
+    axes[0].plot([u for _, u in up], [y for y, _ in up], "-", color=COLORS["linear"], label="ours")
+    axes[1].plot([x for x, _ in across], [v for _, v in across], "-", color=COLORS["linear"])
 
 
 def cavities(folders, path):
     cases = {name: tables for name, tables, _ in bodies.rows()}
-    names = [f"cavity-{re}" for re in REYNOLDS] + ["cavity-cube-1000"]
     theirs = {f"cavity-{re}": [("Ghia et al.", "+", sources.GHIA_Y, sources.GHIA[re][0], sources.GHIA_X, sources.GHIA[re][1])] for re in REYNOLDS}
     for re, (us, vs) in sources.ERTURK.items():
         theirs[f"cavity-{re}"].append(("Erturk et al.", ".", sources.ERTURK_Y, us, sources.ERTURK_X, vs))
     theirs["cavity-1000"].append(("Botella & Peyret", "x", sources.GHIA_Y, sources.BOTELLA_U, sources.GHIA_X, sources.BOTELLA_V))
-    theirs["cavity-cube-1000"] = [("Albensoeder & Kuhlmann", "+", sources.CUBE_Y, sources.CUBE_U, sources.CUBE_X, sources.CUBE_V)]
-    figure, axes = plt.subplots(1, len(names), figsize=(16, 3.8), layout="constrained", sharey=True)
-    for axis, name in zip(axes, names):
+    theirs["cavity-cube-1000"] = [("Albensoeder & Kuhlmann", "s", sources.CUBE_Y, sources.CUBE_U, sources.CUBE_X, sources.CUBE_V)]
+    titles = {f"cavity-{re}": f"Re {re:,}" for re in REYNOLDS} | {"cavity-cube-1000": "cube, Re 1,000"}
+    figure, axes = plt.subplots(2, len(titles), figsize=(14, 6.4), layout="constrained", sharex="row", sharey="row")
+    labels = {}
+    for column, (name, title) in zip(axes.T, titles.items()):
         folder = next((f / name for f in folders if (f / name / "probes.csv").exists()), None)
         if folder is not None:
-            profile(axis, folder, cases[name])
+            profiles(column, folder, cases[name])
         for source, marker, ys, us, xs, vs in theirs[name]:
-            axis.plot(us, ys, marker, color="black", ms=5, label=source)
-            axis.plot(xs, vs, marker, color="black", ms=5)
-        axis.set(title=name, xlabel="u, x", xlim=(-0.65, 1), ylim=(-0.65, 1))
-        axis.legend(fontsize=7, loc="upper left")
-    axes[0].set(ylabel="y, v")
+            style = {"color": "black", "ms": 4, "mfc": "none", "ls": "none"}
+            column[0].plot(us, ys, marker, label=source, **style)
+            column[1].plot(xs, vs, marker, **style)
+        column[0].set(title=title, xlabel="u on x = 1/2")
+        column[1].set(xlabel="x")
+        for handle, label in zip(*column[0].get_legend_handles_labels()):
+            labels.setdefault(label, handle)
+    axes[0][0].set(ylabel="y")
+    axes[1][0].set(ylabel="v on y = 1/2")
+    figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=len(labels), frameon=False)
     figure.savefig(path, dpi=110)
 
 
