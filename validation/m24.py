@@ -84,7 +84,7 @@ def aircraft(name, seconds, numerics):
         "run": {"seconds": seconds},
         "output": {"folder": name, "forces_every": 4, "integrals_every": 0},
         "output.write": [{
-            "kind": "render", "name": "q", "camera": {"from": [-25.0, -30.0, 22.0], "at": [6.5, 0.0, -0.5], "angle": 27}, "aspect": 1.9,
+            "kind": "render", "name": "q", "camera": {"from": [-25.0, -30.0, 22.0], "at": [5.0, 0.0, -1.5], "angle": 30}, "aspect": 1.9,
             "surface": "pressure", "range": [-0.5, 0.5],
             "isosurface": {"field": "q", "value": 0.05, "colour": "velocity", "range": [0.0, 1.2], "wall": 0.3},
         }],

@@ -22,7 +22,7 @@ cutlink_tests::backend_test!(
 /// Integrals as the flow adds them up and as those of a snapshot are, to the bit; the share of the blocks that were copied.
 fn of_flow<const D: usize>(flow: &dyn LatticeFlow<D>) -> f64 {
     let mesh = flow.mesh().expect("a mesh");
-    let wanted: Vec<u32> = blocks_at(mesh, 0, true).collect();
+    let wanted = blocks_at(mesh, 0, true);
     let whole = flow.snapshot().expect("a snapshot");
     let mut some = Snapshot::default();
     let found = flow.integrals(&wanted, &mut some).expect("integrals");

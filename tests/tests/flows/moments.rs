@@ -127,7 +127,7 @@ fn compare<K: AnyFlow>(kernels: &K, mesh: &Mesh<3>, params: &Params<3>, steps: u
         let off = worst(ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs())) / most;
         assert!(most > 0.0 && off < 2e-5, "{name}: forces {off:e}");
     }
-    let wanted: Vec<u32> = blocks_at(mesh, 0, true).collect();
+    let wanted = blocks_at(mesh, 0, true);
     let sums = moments.integrals(&wanted, &mut Snapshot::default());
     assert_eq!(sums.expect("integrals"), integrals(mesh, &found));
     populations.advance(1).expect("a step");
