@@ -9,7 +9,7 @@ pub const LEAST_WIDTH: u32 = 400;
 
 /// The axes of a frame, horizontal and vertical.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axes {
+pub struct FrameAxes {
     /// Their names.
     pub names: [&'static str; 2],
     /// The coordinates at both ends of each, in the length unit of the mesh.
@@ -18,7 +18,7 @@ pub struct Axes {
     pub text: f32,
 }
 
-impl Axes {
+impl FrameAxes {
     /// The axes of a picture that has some width and shows a part of the plane of two coordinate axes; none if it is too narrow.
     pub fn of(width: u32, axes: [usize; 2], [low, high]: [[f64; 2]; 2], text: f32) -> Option<Self> {
         (width >= LEAST_WIDTH).then(|| Self {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn ticks_are_at_their_coordinates() {
         // 0 to 2 in tens of pixels: ticks at 0, 0.2, ..., 2 below, and at -1, -0.9, ..., 0 on the left.
-        let axes = Axes::of(1000, [0, 2], [[0.0, -1.0], [2.0, 0.0]], 16.0).expect("axes");
+        let axes = FrameAxes::of(1000, [0, 2], [[0.0, -1.0], [2.0, 0.0]], 16.0).expect("axes");
         let [left, below] = axes.room();
         let frame = [left, 10, left + 801, 10 + 401];
         let mut canvas = Canvas::new([left + 820, 411 + below]);
@@ -127,7 +127,7 @@ mod tests {
         let wanted: Vec<usize> = (0..=10).map(|i| 10 + 40 * i).collect();
         assert_eq!(rows, wanted, "on the left");
         assert!(
-            Axes::of(300, [0, 1], [[0.0; 2], [1.0; 2]], 16.0).is_none(),
+            FrameAxes::of(300, [0, 1], [[0.0; 2], [1.0; 2]], 16.0).is_none(),
             "too narrow"
         );
     }

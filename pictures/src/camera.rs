@@ -7,7 +7,7 @@ const ANGLE: f64 = 30.0;
 
 /// Where a camera is; what is missing depends on what is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Pose {
+pub struct Viewpoint {
     /// The eye. Default: upstream of the bodies along x, to their side and above them, at a distance from which all of them are
     /// seen.
     pub from: Option<[f64; 3]>,
@@ -38,7 +38,7 @@ pub struct Camera {
 
 /// A corner of a triangle in the axes of the camera: right, up, towards the eye.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen {
+pub struct ViewedCorner {
     /// From the eye.
     at: [f64; 3],
     normal: [f64; 3],
@@ -51,7 +51,7 @@ impl Camera {
     /// # Errors
     /// An eye in the middle of the picture, or above or below it along `up`.
     pub fn new(
-        spec: &Pose,
+        spec: &Viewpoint,
         [low, high]: [[f64; 3]; 2],
         pixels: [usize; 2],
     ) -> Result<Self, String> {
@@ -151,8 +151,8 @@ impl Camera {
     }
 
     /// A corner of a triangle, by its place, a normal of any length, and its value.
-    pub fn see(&self, place: [f64; 3], normal: [f64; 3], value: f32) -> Seen {
-        Seen {
+    pub fn see(&self, place: [f64; 3], normal: [f64; 3], value: f32) -> ViewedCorner {
+        ViewedCorner {
             at: self.turned(sub(place, self.from)),
             normal: self.turned(normal),
             value,
@@ -160,8 +160,8 @@ impl Camera {
     }
 
     /// The part of a triangle that is in front of the eye, on the screen: none, one or two triangles.
-    pub fn projected(&self, corners: [Seen; 3]) -> impl Iterator<Item = [Corner; 3]> {
-        let before = |c: Seen| match self.has_centre {
+    pub fn projected(&self, corners: [ViewedCorner; 3]) -> impl Iterator<Item = [Corner; 3]> {
+        let before = |c: ViewedCorner| match self.has_centre {
             true => -c.at[2] - self.nearest,
             false => 0.0,
         };
@@ -186,7 +186,7 @@ impl Camera {
     }
 
     /// A corner on the screen; nearness is linear there.
-    fn corner(&self, seen: Seen) -> Corner {
+    fn corner(&self, seen: ViewedCorner) -> Corner {
         let [x, y, z] = seen.at;
         let (scale, near) = match self.has_centre {
             true => (self.scale / -z, 1.0 / -z),
@@ -209,7 +209,7 @@ impl Camera {
 
 /// The part of a triangle where a number, given at its corners and linear between them, is at least zero: none, one or two
 /// triangles of the same orientation.
-pub fn part(corners: [(Seen, f64); 3]) -> impl Iterator<Item = [Seen; 3]> {
+pub fn part(corners: [(ViewedCorner, f64); 3]) -> impl Iterator<Item = [ViewedCorner; 3]> {
     let is_in = corners.map(|(_, number)| number >= 0.0);
     // The corner that is alone on its side comes first; the order around the triangle stays.
     let alone = |side: bool| (0..3).find(|&i| is_in[i] == side).unwrap_or(0);
@@ -217,11 +217,11 @@ pub fn part(corners: [(Seen, f64); 3]) -> impl Iterator<Item = [Seen; 3]> {
     let parts = match is_in.into_iter().filter(|&is| is).count() {
         0 => [None, None],
         1 => {
-            let [p, q, r]: [(Seen, f64); 3] = from(alone(true));
+            let [p, q, r]: [(ViewedCorner, f64); 3] = from(alone(true));
             [Some([p.0, at_zero(p, q), at_zero(p, r)]), None]
         }
         2 => {
-            let [p, q, r]: [(Seen, f64); 3] = from(alone(false));
+            let [p, q, r]: [(ViewedCorner, f64); 3] = from(alone(false));
             let (beside_q, beside_r) = (at_zero(q, p), at_zero(r, p));
             [Some([q.0, r.0, beside_r]), Some([q.0, beside_r, beside_q])]
         }
@@ -231,11 +231,11 @@ pub fn part(corners: [(Seen, f64); 3]) -> impl Iterator<Item = [Seen; 3]> {
 }
 
 /// The point of an edge where the number is zero.
-fn at_zero((one, from): (Seen, f64), (other, to): (Seen, f64)) -> Seen {
+fn at_zero((one, from): (ViewedCorner, f64), (other, to): (ViewedCorner, f64)) -> ViewedCorner {
     let share = from / (from - to);
     let mixed = |from: f64, to: f64| from + share * (to - from);
     let between = |from: [f64; 3], to: [f64; 3]| std::array::from_fn(|a| mixed(from[a], to[a]));
-    Seen {
+    ViewedCorner {
         at: between(one.at, other.at),
         normal: between(one.normal, other.normal),
         value: mixed(f64::from(one.value), f64::from(other.value)) as f32,
@@ -285,11 +285,11 @@ mod tests {
     #[test]
     fn points_are_where_geometry_puts_them() {
         // The eye at x = -4 looks along x; y points left, z up. 90 degrees: the edge is as far off as it is away.
-        let mut spec = Pose {
+        let mut spec = Viewpoint {
             from: Some([-4.0, 0.0, 0.0]),
             at: Some([0.0; 3]),
             angle: Some(90.0),
-            ..Pose::default()
+            ..Viewpoint::default()
         };
         let camera = Camera::new(&spec, BOX, [200, 100]).expect("a camera");
         let close = |found: [f32; 2], wanted: [f32; 2]| {
@@ -318,11 +318,11 @@ mod tests {
     #[test]
     fn a_floor_that_reaches_behind_the_eye_is_seen_up_to_the_horizon() {
         // The eye is 1 above a floor from 100 behind it to 10^5 before it.
-        let spec = Pose {
+        let spec = Viewpoint {
             from: Some([0.0, 0.0, 1.0]),
             at: Some([4.0, 0.0, 1.0]),
             angle: Some(90.0),
-            ..Pose::default()
+            ..Viewpoint::default()
         };
         let camera = Camera::new(&spec, BOX, [200, 100]).expect("a camera");
         let corner = |x: f64, y: f64| camera.see([x, y, 0.0], [0.0, 0.0, 1.0], 0.0);
@@ -358,9 +358,9 @@ mod tests {
     #[test]
     fn the_default_camera_sees_all_of_the_body() {
         for up in [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]] {
-            let spec = Pose {
+            let spec = Viewpoint {
                 up: Some(up),
-                ..Pose::default()
+                ..Viewpoint::default()
             };
             let camera = Camera::new(&spec, BOX, [150, 100]).expect("a camera");
             for i in 0..8 {

@@ -32,7 +32,7 @@ pub mod text;
 pub mod triad;
 pub mod voxels;
 
-use axes::Axes;
+use axes::FrameAxes;
 use canvas::{Canvas, INK};
 use cutlink_mesher::snap::Snapped;
 use cutlink_voxelizer::{AnyMesh, Mesh};
@@ -153,9 +153,9 @@ fn draw<const D: usize>(
     let plane = Plane::new(mesh, options)?;
     let text = text_size(options.width);
     let margin = margin_of(options.width);
-    let axes = Axes::of(options.width, plane.axes, plane.corners(mesh), text);
+    let axes = FrameAxes::of(options.width, plane.axes, plane.corners(mesh), text);
     let axes = axes.filter(|_| options.axes);
-    let [aside, under] = axes.as_ref().map_or([0; 2], Axes::room);
+    let [aside, under] = axes.as_ref().map_or([0; 2], FrameAxes::room);
     let footer = 3 * margin + text::text_height(text) + under;
     let [width, height] = plane.pixels(options.width as usize - 2 * margin - aside);
     let size = [options.width as usize, height + 2 * margin + footer];

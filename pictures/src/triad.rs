@@ -75,15 +75,15 @@ fn arrow(axis: usize, camera: &Camera) -> Vec<[Corner; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::camera::Pose;
+    use crate::camera::Viewpoint;
 
     /// Along y from the lower side: x points right, z up, and y away from the eye.
     #[test]
     fn arrows_point_where_the_axes_do() {
-        let spec = Pose {
+        let spec = Viewpoint {
             from: Some([0.5, -9.0, 0.0]),
             at: Some([0.0; 3]),
-            ..Pose::default()
+            ..Viewpoint::default()
         };
         let camera = Camera::new(&spec, [[-1.0; 3], [1.0; 3]], [800, 400]).expect("a camera");
         let mut canvas = Canvas::new([120, 120]);

@@ -4,7 +4,7 @@
 //! a distance from which all of them are in the picture, with the directions of the axes. Determinism: the same bytes for the
 //! same mesh. Cost: that of the surface, and the pixels that it covers.
 
-use crate::camera::{Camera, Pose, cross, length, sub};
+use crate::camera::{Camera, Viewpoint, cross, length, sub};
 use crate::canvas::{Canvas, INK, Rgb};
 use crate::raster::Raster;
 use crate::scale::significant;
@@ -114,7 +114,7 @@ fn camera(
     up[options.up] = 1.0;
     let [low, high] = bounds;
     let at: [f64; 3] = std::array::from_fn(|a| (low[a] + high[a]) / 2.0);
-    let mut pose = Pose {
+    let mut pose = Viewpoint {
         at: Some(at),
         up: Some(up),
         angle: Some(ANGLE),
@@ -122,7 +122,7 @@ fn camera(
             let far = length(sub(high, low)) / length(view) * 2.5;
             std::array::from_fn(|a| at[a] + far * view[a])
         }),
-        ..Pose::default()
+        ..Viewpoint::default()
     };
     let camera = Camera::new(&pose, bounds, size)?;
     // The part of half the picture that the corners need; the angle is made to fit.

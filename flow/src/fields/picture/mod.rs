@@ -19,7 +19,7 @@ use super::colours::{LEVELS, Map, colour, colours};
 use super::kinds::Quantity;
 use super::values::{Scene, title_of};
 use cutlink_pictures::{
-    axes::Axes,
+    axes::FrameAxes,
     canvas::{Canvas, INK, PAPER, Rect, Rgb},
     coverage::Coverage,
     cut::{Cut, Segment},
@@ -56,8 +56,8 @@ pub(super) fn draw<const D: usize>(
     let text = text_size(spec.width);
     let (line, margin) = (text_height(text), margin_of(spec.width));
     let shown = spec.shown(scene.mesh);
-    let axes = Axes::of(spec.width, spec.plane.axes, shown, text).filter(|_| spec.axes);
-    let [aside, under] = axes.as_ref().map_or([0; 2], Axes::room);
+    let axes = FrameAxes::of(spec.width, spec.plane.axes, shown, text).filter(|_| spec.axes);
+    let [aside, under] = axes.as_ref().map_or([0; 2], FrameAxes::room);
     let view = View::new(scene.mesh, spec, spec.width as usize - 2 * margin - aside);
     let shades = shades(scene, spec, &view);
     let [width, height] = view.pixels;

@@ -1,6 +1,6 @@
 //! The camera of a render, as given.
 
-use cutlink_pictures::camera::{Pose, length};
+use cutlink_pictures::camera::{Viewpoint, length};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ pub struct CameraSpec {
 
 impl CameraSpec {
     /// The same for drawing.
-    pub(super) fn pose(&self) -> Pose {
-        Pose {
+    pub(super) fn pose(&self) -> Viewpoint {
+        Viewpoint {
             from: self.from,
             at: self.at,
             up: self.up,
