@@ -20,6 +20,11 @@ pub(super) const LEVELS: [Rgb; 7] = [
     [204, 121, 167],
 ];
 
+/// The colour of a level.
+pub(super) fn of_level(level: usize) -> Rgb {
+    LEVELS[level % LEVELS.len()]
+}
+
 /// The kind of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Map {

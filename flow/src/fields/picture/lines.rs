@@ -1,4 +1,4 @@
-//! Lines over a picture: contour lines of the quantity, and streamlines or arrows of the velocity in the plane.
+//! Lines over a picture: contour lines of the quantity, and streamlines or arrows of the in-plane velocity.
 //!
 //! All of them are drawn from values at the pixels, interpolated between cells, and end at the body. Coordinates are in
 //! pixels of the frame: whole numbers are centres, the second one points down.
@@ -86,7 +86,7 @@ fn pieces(corners: [f64; 4], level: f64) -> impl Iterator<Item = Segment> {
     pieces.into_iter().flatten()
 }
 
-/// The velocity in the plane, at the pixels of a frame.
+/// The in-plane velocity at the pixels of a frame.
 pub(super) struct Wind {
     size: [usize; 2],
     /// Right and down; NaN in the body.

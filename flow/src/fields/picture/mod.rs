@@ -15,7 +15,7 @@ mod spec;
 pub use spec::FlowLines;
 pub(super) use spec::{PictureSpec, resolve, write_defaults};
 
-use super::colours::{LEVELS, Map, colour, colours};
+use super::colours::{Map, colour, colours, of_level};
 use super::kinds::Quantity;
 use super::values::{Scene, title_of};
 use cutlink_pictures::{
@@ -169,7 +169,7 @@ fn paint(
             Line::None => {}
             Line::Cell => canvas.tint(to, INK, 0.14),
             Line::Block => canvas.tint(to, INK, 0.38),
-            Line::Level(level) => canvas.set(to, level_colour(level)),
+            Line::Level(level) => canvas.set(to, of_level(usize::from(level))),
         }
         let share = if shade.value.is_none() { 1.0 } else { body(i) };
         canvas.tint(to, BODY, f64::from(share));
@@ -233,18 +233,13 @@ fn header<const D: usize>(
     canvas.text([from, margin], text, &when, INK);
 }
 
-/// The colour of the outline of a level; the coarsest has none.
-fn level_colour(level: u8) -> Rgb {
-    LEVELS[usize::from(level) % LEVELS.len()]
-}
-
 /// A swatch for each level but the coarsest.
 fn level_legend(canvas: &mut Canvas, [left, top]: [usize; 2], levels: usize, text: f32) {
     let (high, words) = (text_height(text), "outlines of levels");
     canvas.text([left, top], text, words, INK);
     let mut x = left + text_width(words, text) + high;
     for level in 1..levels {
-        canvas.swatch([x, top, x + high, top + high], level_colour(level as u8));
+        canvas.swatch([x, top, x + high, top + high], of_level(level));
         let words = level.to_string();
         canvas.text([x + 3 * high / 2, top], text, &words, INK);
         x += 5 * high / 2 + text_width(&words, text);

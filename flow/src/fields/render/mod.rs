@@ -15,7 +15,7 @@ pub use camera::CameraSpec;
 pub use spec::{IsosurfaceSpec, SurfaceColour};
 pub(super) use spec::{RenderSpec, resolve, write_defaults};
 
-use super::colours::{LEVELS, Map, colour, colours};
+use super::colours::{Map, colour, colours, of_level};
 use super::kinds::Quantity;
 use super::picture::{covering, legend, map_of};
 use super::surface::Body;
@@ -168,11 +168,6 @@ fn draw_skin<const D: usize>(
         title,
         key: Key::Range(range, colours),
     })
-}
-
-/// The colour of a level.
-fn of_level(level: usize) -> Rgb {
-    LEVELS[level % LEVELS.len()]
 }
 
 /// Draws the isosurface, beyond a distance from the body where one is given; returns its legend.
