@@ -59,7 +59,8 @@ pub struct OutputTable {
     pub checkpoint_at_end: Option<bool>,
     /// Writes `report.html`, which shows the run in a browser. Default: `true`.
     pub report: Option<bool>,
-    /// Units of fields. Default: `si`.
+    /// Units of fields: `si`, `reference` (reference velocity and length) or `lattice` (root cells, root steps). Default:
+    /// `si`.
     pub units: Option<FieldUnitsName>,
     /// Mean and rms over time. Default: none.
     pub averages: Option<AveragesTable>,

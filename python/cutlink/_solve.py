@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import xarray
 
 COMPONENTS = ("C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz")
+CASES = {"lattice-boltzmann": "Case", "flux-reconstruction": "FluxCase", "two-phase": "TwoPhaseCase"}
+"""The definitions of the schema, by kind of flow."""
 MESH_FILE = "mesh.cutlink"
 """The file of a mesh in memory, in the output folder of its run."""
 
@@ -62,6 +64,20 @@ class Case:
     def example(name: str) -> str:
         """The text of an example case: ``"cavity"``, ``"channel"``, ``"cylinder"``, ``"sphere"``, ``"bunny"``, …"""
         return _native.example_case(name)
+
+    @staticmethod
+    def schema() -> dict[str, Any]:
+        """The JSON schema of cases: the object of ``cutlink solve --schema``."""
+        return _native.case_schema()
+
+    @staticmethod
+    def keys(table: str = "", *, kind: str = "lattice-boltzmann") -> dict[str, str]:
+        """What the keys of a table mean: ``Case.keys("physics")["re"]``, ``Case.keys("output.write")``; without a table, the
+        tables themselves. `kind` is that of ``[solver]``.
+
+        Raises `UsageError` if there is no such kind or table.
+        """
+        return _keys(Case.schema(), table, kind)
 
     def to_toml(self) -> str:
         """The case as TOML, for ``cutlink solve``."""
@@ -102,6 +118,29 @@ class Case:
                 f"{path} is another mesh than that of the case", hint="resume with the mesh of the earlier run"
             )
         return self._with_mesh(path)
+
+
+def _keys(schema: Mapping[str, Any], table: str, kind: str) -> dict[str, str]:
+    """The keys of a table of cases of a kind, with their descriptions."""
+    if kind not in CASES:
+        raise UsageError(f'there is no kind "{kind}"', hint=f"kinds: {', '.join(CASES)}")
+    definitions: Mapping[str, Any] = schema["definitions"]
+
+    def tables(value: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What an object has by name; of a list, its items; of alternatives, the one with keys."""
+        if "$ref" in value:
+            return tables(definitions[value["$ref"].rsplit("/", 1)[1]])
+        inner = [*value.get("allOf", ()), *value.get("anyOf", ())]
+        inner += [value[of] for of in ("items", "additionalProperties") if isinstance(value.get(of), dict)]
+        own: Mapping[str, Any] = value.get("properties", {})
+        return own or next((found for found in map(tables, inner) if found), {})
+
+    here = tables(definitions[CASES[kind]])
+    for name in table.split(".") if table else ():
+        here = tables(here[name]) if name in here else {}
+        if not here:
+            raise UsageError(f'a case has no table "{table}"', hint='Case.keys() has the tables, Case.keys("output") keys')
+    return {name: value["description"] for name, value in here.items()}
 
 
 def _without_mesh(tables: Mapping[str, Any]) -> tuple[dict[str, Any], Mesh | None]:

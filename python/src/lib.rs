@@ -97,6 +97,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(solve::read_case, module)?)?;
     module.add_function(wrap_pyfunction!(solve::case_toml, module)?)?;
     module.add_function(wrap_pyfunction!(solve::example_case, module)?)?;
+    module.add_function(wrap_pyfunction!(solve::case_schema, module)?)?;
     module.add_function(wrap_pyfunction!(bunny, module)?)?;
     module.add_function(wrap_pyfunction!(run_program, module)?)?;
     Ok(())

@@ -3,7 +3,7 @@
 use crate::errors::{OrRaise, from_json};
 use crate::work::{self, Look, Outcome, Question, Report};
 use cutlink::device::DeviceOption;
-use cutlink::solve::example;
+use cutlink::solve::{example, schema};
 use cutlink::{AnyCase, Error, ErrorKind, RunOptions, StopToken};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -203,6 +203,12 @@ pub(crate) fn read_case(py: Python<'_>, case: CaseSource) -> PyResult<Bound<'_, 
 #[pyfunction]
 pub(crate) fn case_toml(py: Python<'_>, case: CaseSource) -> PyResult<String> {
     case.read().and_then(|case| case.to_toml()).or_raise(py)
+}
+
+/// The JSON schema of cases, as an object.
+#[pyfunction]
+pub(crate) fn case_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    from_json(py, &schema::of_cases().to_string())
 }
 
 /// The text of an example case.

@@ -391,3 +391,21 @@ def test_bodies_that_move_tell_where_they_are(tmp_path):
     assert motion.force[0, 0] * motion.velocity[0, 0] < 0
     assert [a for a, _, _ in seen] == pytest.approx([b for _, b, _ in seen])
     assert np.array_equal(seen[-1][2], motion.position[-1])
+
+
+def test_keys_say_what_they_mean() -> None:
+    """Those of the tables, of lists of tables, of tables by name; a wrong name is an error with the way out."""
+    assert set(cutlink.Case.keys()) >= {"physics", "boundary", "output", "patches", "motion"}
+    assert cutlink.Case.keys("physics")["re"].startswith("Reynolds number")
+    assert "Default: 1." in cutlink.Case.keys("physics")["density"]
+    assert {"kind", "every_steps", "quantity"} <= set(cutlink.Case.keys("output.write"))
+    assert {"from", "up"} <= set(cutlink.Case.keys("output.write.camera"))
+    assert "omega" in cutlink.Case.keys("patches") and "x-" in cutlink.Case.keys("boundary")
+    assert "surface_tension" in cutlink.Case.keys("interface", kind="two-phase")
+    assert "levels" in cutlink.Case.keys("adapt.place", kind="flux-reconstruction")
+    for table, kind in [("phisics", "lattice-boltzmann"), ("physics.re", "lattice-boltzmann"), ("", "three-phase")]:
+        with pytest.raises(cutlink.UsageError, match="there is no kind|has no table"):
+            cutlink.Case.keys(table, kind=kind)
+    # What a case may have is what its schema has.
+    given = cutlink.Case(CYLINDER).tables
+    assert set(given) <= set(cutlink.Case.keys()) and set(given["run"]) <= set(cutlink.Case.keys("run"))

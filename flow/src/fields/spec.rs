@@ -54,10 +54,10 @@ pub struct OutputSpec {
     /// of the box.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<f64>,
-    /// For `probes`: the points, in the length unit of the mesh.
+    /// For `probes`: the points, in the length unit of the mesh: `[[x, y, z], …]`. Required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<Vec<f64>>>,
-    /// For `probes`: whether to write power spectral densities at the end.
+    /// For `probes`: whether to write power spectral densities at the end. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spectrum: Option<bool>,
     /// For `picture`: the quantity. Default: speed.
@@ -68,25 +68,26 @@ pub struct OutputSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
     /// For `picture`: whether to draw the edges of blocks and of cells that are wide enough, and the outline of each level.
+    /// Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<bool>,
     /// For `picture`: whether to interpolate between cell centres. Default: as `contours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<bool>,
-    /// For `picture`: whether to draw contour lines at the numbers of the colour bar.
+    /// For `picture`: whether to draw contour lines at the numbers of the colour bar. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contours: Option<bool>,
     /// For `picture`: lines that show the velocity in the plane. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<FlowLines>,
-    /// For `picture`: whether to draw coordinate axes, from 400 pixels on. Default: true.
+    /// For `picture`: whether to draw coordinate axes, from a width of 400 pixels on. Default: `true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axes: Option<bool>,
     /// For `picture` and `render`: a film of all pictures, written at the end: `NAME.apng`. Colours keep their meaning if
     /// `range` is given. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub film: Option<Film>,
-    /// Pictures per second of a film. Default: 20.
+    /// For `picture` and `render`: pictures per second of a film, 1 to 60. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<u16>,
     /// For `picture` and `render`: the width in pixels. Default: 1200.
@@ -104,7 +105,7 @@ pub struct OutputSpec {
     /// For `render`: an isosurface of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isosurface: Option<IsosurfaceSpec>,
-    /// For `render`: whether to draw the edges of the box.
+    /// For `render`: whether to draw the edges of the box. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<bool>,
     /// For `surface`: the format. Default: `vtp`.

@@ -136,13 +136,13 @@ pub struct NumericsTable {
     pub collision: Option<Collision>,
     /// Magic parameter Λ of `trt`: 3/16 puts a straight wall exactly halfway, 1/4 is the most stable. Default: 0.1875.
     pub magic: Option<f64>,
-    /// Eddy viscosity; `qr` in 3D. Default: `none`.
+    /// Eddy viscosity: `none`, `smagorinsky` or `qr` (3D). Default: `none`.
     #[serde(with = "by_name")]
     #[schemars(with = "Option<ByName<Les>>")]
     pub les: Option<Les>,
     /// Constant of the eddy viscosity. Default: 0.1 for `smagorinsky`, 0.152 for `qr`.
     pub les_constant: Option<f64>,
-    /// Floating-point type; `f16` stores populations in 16 bits and computes in `f32`. Default: `f32`.
+    /// Floating-point type: `f32` or `f64`; `f16` stores populations in 16 bits and computes in `f32`. Default: `f32`.
     #[serde(with = "by_name")]
     #[schemars(with = "Option<ByName<Precision>>")]
     pub precision: Option<Precision>,
@@ -150,7 +150,8 @@ pub struct NumericsTable {
     #[serde(with = "by_name")]
     #[schemars(with = "Option<ByName<Interpolation>>")]
     pub interpolation: Option<Interpolation>,
-    /// Wall scheme: `bounce-back` (halfway), or interpolated bounce-back. Default: `linear`.
+    /// Wall scheme: `bounce-back` (halfway), or interpolated bounce-back: `linear` or `quadratic` (Bouzidi et al. 2001),
+    /// or `local`. Default: `linear`.
     #[serde(with = "by_name")]
     #[schemars(with = "Option<ByName<WallScheme>>")]
     pub wall: Option<WallScheme>,

@@ -18,7 +18,7 @@ pub struct CameraSpec {
     /// The direction that points up in the picture. Default: z.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<[f64; 3]>,
-    /// Angle of view from the lower to the upper edge, in degrees. Default: 30.
+    /// Angle of view from the lower to the upper edge, 1 to 120 degrees. Default: 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub angle: Option<f64>,
     /// Distance between the lower and the upper edge of a parallel projection, in the length unit of the mesh; instead of

@@ -37,9 +37,9 @@ pub struct IsosurfaceSpec {
     /// The quantity that is constant on it; `vorticity` is its magnitude. Default: Q.
     #[serde(default = "q")]
     pub field: Quantity,
-    /// Its value, in the unit of the outputs.
+    /// Its value, in the unit of the outputs. Required.
     pub value: f64,
-    /// The quantity that colours it. Default: speed.
+    /// The quantity that colours it; `velocity` is the same as `speed`. Default: `speed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colour: Option<Quantity>,
     /// The values at the ends of its colour bar. Default: chosen for each picture.

@@ -106,7 +106,7 @@ pub struct FaceTable {
     /// Of `parabolic`: centre of a round opening, m. Default: the walls beside.
     #[serde(default)]
     pub center: Option<Vec<f64>>,
-    /// The table that `profile` read from a file, by column.
+    /// The table that `profile` read from a file, by column. The resolved case has it, and needs no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<BTreeMap<String, Vec<f64>>>,
     /// Velocity profile: `parabolic`, `power-law`, or the name of a `.csv` file. Default: uniform.
@@ -154,7 +154,7 @@ pub struct FaceTable {
 pub struct TurbulenceTable {
     /// Root mean square of one velocity component, over the speed of the mean velocity of the face; at most 1.
     pub intensity: f64,
-    /// Longitudinal integral length, m.
+    /// Longitudinal integral length: the integral of the autocorrelation of the component along the stream, m.
     pub length: f64,
     /// Another number gives another field with the same statistics. Default: 0.
     #[serde(default)]
@@ -254,7 +254,7 @@ pub struct PatchTable {
     pub omega: Option<Numbers>,
     /// Of `pressure`: pressure, Pa relative to the fluid at rest. Default: 0.
     pub pressure: Option<Value>,
-    /// The table that `profile` read from a file, by column.
+    /// The table that `profile` read from a file, by column. The resolved case has it, and needs no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<BTreeMap<String, Vec<f64>>>,
     /// Velocity profile: `parabolic`, `power-law`, or the name of a `.csv` file. Default: uniform.

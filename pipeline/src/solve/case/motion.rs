@@ -32,7 +32,7 @@ pub enum MotionRefinement {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MotionTable {
-    /// `prescribed` or `free`. Default: `prescribed`.
+    /// `prescribed`: along a path; `free`: by the forces of the fluid and others. Default: `prescribed`.
     pub kind: MotionKind,
     /// Patches of the body, which together are closed: names or patterns such as `wing*`. Default: the name of the
     /// table.
@@ -58,7 +58,8 @@ pub struct MotionTable {
     /// Of `free`: density of the body, kg/m³; this or `mass` is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub density: Option<f64>,
-    /// Of `free`: mass, kg, in 2D per metre of depth, distributed evenly over the volume.
+    /// Of `free`: mass, kg, in 2D per metre of depth, distributed evenly over the volume. Default:
+    /// from `density`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mass: Option<f64>,
     /// Of `free`: acceleration of gravity, m/s²; the weight less the buoyancy acts on the body. Default: zero.

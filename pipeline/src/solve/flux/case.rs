@@ -243,7 +243,8 @@ pub enum RungeKuttaName {
 pub struct FluxNumericsTable {
     /// Degree p of the polynomials, 1 to 4; p + 1 points on an axis. Default: 3.
     pub order: Option<usize>,
-    /// Time integration. Default: `rk43`.
+    /// Time integration: `rk33` (Shu & Osher 1988), or `rk43` (Spiteri & Ruuth 2002): four evaluations, steps twice as
+    /// long. Default: `rk43`.
     pub runge_kutta: Option<RungeKuttaName>,
     /// Length of steps, s. Default: by `cfl`.
     pub dt: Option<f64>,
@@ -295,9 +296,9 @@ pub struct FluxInitialTable {
     /// Of the presets: Mach number of the stream of `isentropic-vortex`, of the velocity of `taylor-green`. Default:
     /// 0.5; 0.1.
     pub mach: Option<f64>,
-    /// Of `isentropic-vortex`: α. Default: 5.
+    /// Of `isentropic-vortex`: the strength α. Default: 5.
     pub strength: Option<f64>,
-    /// Of `isentropic-vortex`: φ. Default: 0.5.
+    /// Of `isentropic-vortex`: the decay φ. Default: 0.5.
     pub decay: Option<f64>,
     /// Density, kg/m³; a number or an expression. Required without `preset` and `from`.
     pub density: Option<Value>,
@@ -327,7 +328,8 @@ pub struct FluxAdaptTable {
     pub every: Option<u64>,
     /// Levels of elements; 4 is up to three refinements. Required.
     pub levels: Option<u32>,
-    /// What asks for refinement. Default: `modal`.
+    /// What asks for refinement: `modal`, `moving-line`, or `places`: levels at bodies and by place alone, on a mesh that
+    /// stays. Default: `modal`.
     pub sensor: Option<SensorName>,
     /// Of `modal`: elements are refined where an indicator is above this share of the largest. Default: 0.1.
     pub refine: Option<f64>,

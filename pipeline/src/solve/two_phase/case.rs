@@ -160,10 +160,11 @@ pub struct TwoPhaseFaceTable {
     /// Type of the face.
     #[serde(rename = "type")]
     pub kind: TwoPhaseFaceKind,
-    /// Of `velocity`: m/s. Required for it.
+    /// Of `velocity`: velocity, m/s. Required for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub velocity: Option<Vec<f64>>,
-    /// Of `pressure`: Pa, less the weight ρ g·x of the fluid at the face. Default: 0.
+    /// Of `pressure`: pressure, Pa, less the weight ρ g·x of the fluid at the face, which should be in one fluid.
+    /// Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<f64>,
     /// Of `velocity` and `pressure`: whether liquid flows in, else gas. Default: `false`.
@@ -245,9 +246,11 @@ pub struct TwoPhaseNumericsTable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TwoPhaseAdaptTable {
-    /// Most levels, the root included; the interface and bodies are on the finest. Required.
+    /// Most levels, the root included; the interface, openings that let in the other phase, and bodies are on the finest.
+    /// Required.
     pub levels: Option<usize>,
-    /// Most leaf cells; if the vorticity asks for more, its threshold rises. Default: what fits into 80 % of the free
+    /// Most leaf cells: if the vorticity asks for more, its threshold rises; a run whose interface alone needs more ends.
+    /// Default: what fits into 80 % of the free
     /// memory.
     pub max_cells: Option<u64>,
     /// Cells of the finest level around the interface that are on this level too, 3 to 8. Default: 4.

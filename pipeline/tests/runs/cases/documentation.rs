@@ -1,16 +1,13 @@
-//! Checks that the pages of cases have every key and no others, and that their examples are valid cases.
+//! Checks that the page of cases has every name, and that its examples are valid cases. Its keys are written by `docs/keys.py`.
 
 use super::*;
-use cutlink::{FluxCase, TwoPhaseCase};
 use cutlink_common::schema;
 use cutlink_meshing::options::Root;
 use cutlink_solver::Plan;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 const CASE: &str = include_str!("../../../../docs/case.md");
-const FLUX: &str = include_str!("../../../../docs/flux-reconstruction.md");
-const TWO_PHASE: &str = include_str!("../../../../docs/two-phase.md");
 
 /// What stands between backticks in a text.
 fn quoted(text: &str) -> BTreeSet<String> {
@@ -21,110 +18,12 @@ fn quoted(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The keys of the tables of a text: quoted names in columns whose title is `key`.
-fn keys_of_tables(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut is_of_keys = false;
-    for line in text.lines() {
-        let first = line.strip_prefix('|').and_then(|row| row.split('|').next());
-        match first.map(str::trim) {
-            Some("key") => is_of_keys = true,
-            Some(keys) if is_of_keys => found.extend(quoted(keys)),
-            Some(_) => {}
-            None => is_of_keys = false,
-        }
-    }
-    found
-}
-
-/// The tables of a case: the title of their section, and the paths of the keys in it.
-const SECTIONS: [(&str, &[&[&str]]); 15] = [
-    ("[solver]", &[&["solver"]]),
-    ("[mesh]", &[&["mesh"]]),
-    ("[domain]", &[&["domain"]]),
-    ("[physics]", &[&["physics"]]),
-    ("[numerics]", &[&["numerics"]]),
-    (
-        "[boundary]",
-        &[
-            &["boundary"],
-            &["boundary", "x-"],
-            &["boundary", "x-", "sponge"],
-            &["boundary", "x-", "turbulence"],
-        ],
-    ),
-    ("[initial]", &[&["initial"]]),
-    ("[patches.NAME]", &[&["patches", "NAME"]]),
-    ("[motion.NAME]", &[&["motion", "NAME"]]),
-    ("[free_stream]", &[&["free_stream"]]),
-    (
-        "[adapt]",
-        &[&["adapt"], &["adapt", "by"], &["adapt", "limit"]],
-    ),
-    ("[run]", &[&["run"]]),
-    ("[output]", &[&["output"]]),
-    ("[output.averages]", &[&["output", "averages"]]),
-    ("[output.recirculation]", &[&["output", "recirculation"]]),
-];
-
 fn section<'a>(page: &'a str, title: &str) -> &'a str {
     let title = format!("`{title}`");
     let mut found = page.split("\n## ").filter(|s| s.starts_with(&title));
     found
         .next()
         .unwrap_or_else(|| panic!("there is no section {title}"))
-}
-
-/// The keys of objects of a schema.
-fn keys(schema: &Value, paths: &[&[&str]]) -> BTreeSet<String> {
-    let of = |path: &&[&str]| schema::keys(schema, path).unwrap_or_else(|| panic!("no {path:?}"));
-    paths.iter().flat_map(of).collect()
-}
-
-/// The keys of outputs; those of tables in them as `camera.from`.
-fn output_keys(schema: &Value) -> BTreeSet<String> {
-    let path = ["output", "write"];
-    let mut found = keys(schema, &[&path]);
-    for table in ["camera", "isosurface"] {
-        let inner = keys(schema, &[&["output", "write", table]]);
-        found.extend(inner.into_iter().map(|key| format!("{table}.{key}")));
-    }
-    found
-}
-
-/// What a section lacks, and what its tables have that is no key.
-fn differences(text: &str, known: &BTreeSet<String>) -> [Vec<String>; 2] {
-    let (named, tables) = (quoted(text), keys_of_tables(text));
-    [
-        known.difference(&named).cloned().collect(),
-        tables.difference(known).cloned().collect(),
-    ]
-}
-
-#[test]
-fn the_page_of_cases_has_every_key_and_no_others() {
-    let schema = schema::of::<Case>();
-    let mut tables = BTreeSet::from(["groups".to_owned()]);
-    let mut sections: Vec<(&str, BTreeSet<String>)> = Vec::new();
-    for (title, paths) in SECTIONS {
-        tables.insert(paths[0][0].to_owned());
-        sections.push((title, keys(&schema, paths)));
-    }
-    assert_eq!(tables, keys(&schema, &[&[]]), "the tables of a case");
-    sections.push(("[[output.write]]", output_keys(&schema)));
-    for (title, known) in &sections {
-        let nothing: [Vec<String>; 2] = Default::default();
-        assert_eq!(differences(section(CASE, title), known), nothing, "{title}");
-    }
-    assert!(
-        section(CASE, "[groups]").contains("`all`"),
-        "names there are the user's"
-    );
-    // That gaps and leftovers are seen.
-    let (physics, mut known) = (section(CASE, "[physics]"), keys(&schema, &[&["physics"]]));
-    known.remove("re");
-    known.insert("rey".to_owned());
-    assert_eq!(differences(physics, &known), [["rey"], ["re"]]);
 }
 
 #[test]
@@ -187,77 +86,6 @@ fn names_of(definition: &Value) -> Vec<String> {
         }
     }
     names
-}
-
-/// The keys of the page's table of tables and keys, by table.
-fn keys_by_table(page: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let (_, rows) = page.split_once("| table | key |").expect("the table");
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut table = String::new();
-    for row in rows.lines().skip(2).take_while(|row| row.starts_with('|')) {
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        if let Some(title) = quoted(cells[1]).into_iter().next() {
-            table = title;
-        }
-        found
-            .entry(table.clone())
-            .or_default()
-            .extend(quoted(cells[2]));
-    }
-    found
-}
-
-#[test]
-fn the_page_of_flux_reconstruction_has_every_key_and_no_others() {
-    let schema = schema::of::<FluxCase>();
-    let mut documented = keys_by_table(FLUX);
-    let mut tables = BTreeSet::from(["solver".to_owned()]);
-    // The faces are as many as the axes, and the keys of a face stand beside them.
-    let face = keys(&schema, &[&["boundary"], &["boundary", "x-"]]);
-    let boundary = documented.remove("[boundary]").expect("the faces");
-    assert!(
-        boundary.is_subset(&face) && boundary.contains("x-"),
-        "{boundary:?}"
-    );
-    let other: Vec<&String> = face
-        .iter()
-        .filter(|key| !boundary.contains(*key) && !key.ends_with(['-', '+']))
-        .collect();
-    assert_eq!(other, ["type"], "which its values show");
-    documented
-        .remove("[groups]")
-        .expect("names that are the user's");
-    tables.extend(["boundary", "groups"].map(str::to_owned));
-    for (title, keys_there) in documented {
-        let path: Vec<&str> = title.trim_matches(['[', ']']).split('.').collect();
-        tables.insert(path[0].to_owned());
-        let mut known = keys(&schema, &[&path]);
-        // Tables of their own.
-        known.retain(|key| !["place", "averages"].contains(&key.as_str()));
-        assert_eq!(keys_there, known, "{title}");
-    }
-    assert_eq!(tables, keys(&schema, &[&[]]), "the tables of a case");
-}
-
-#[test]
-fn the_page_of_two_phase_flow_has_every_key_and_no_others() {
-    let schema = schema::of::<TwoPhaseCase>();
-    let mut documented = keys_by_table(TWO_PHASE);
-    let mut tables = BTreeSet::new();
-    let face = keys(&schema, &[&["boundary"], &["boundary", "x-"]]);
-    let boundary = documented.remove("[boundary]").expect("the faces");
-    let other: Vec<&String> = face.difference(&boundary).collect();
-    assert_eq!(other, ["type"], "which its values show");
-    assert!(boundary.is_subset(&face), "{boundary:?}");
-    tables.insert("boundary".to_owned());
-    for (title, keys_there) in documented {
-        let path: Vec<&str> = title.trim_matches(['[', ']']).split('.').collect();
-        tables.insert(path[0].to_owned());
-        assert_eq!(keys_there, keys(&schema, &[&path]), "{title}");
-    }
-    // Those of all flows have a page of their own.
-    tables.extend(["run", "output"].map(str::to_owned));
-    assert_eq!(tables, keys(&schema, &[&[]]), "the tables of a case");
 }
 
 #[test]
