@@ -30,7 +30,7 @@ pub struct SnapLattice<const D: usize> {
 pub struct Snapped<const D: usize> {
     /// The lattice.
     pub lattice: SnapLattice<D>,
-    /// Distinct lattice points, lexicographic.
+    /// Distinct lattice points, lexicographic; but for [`snap_apart`].
     pub vertices: Vec<[i32; D]>,
     /// Corner indices; no facet has two equal ones.
     pub facets: Vec<[u32; D]>,
@@ -108,21 +108,48 @@ pub fn snap<const D: usize>(
         .reduce(|| 0.0, f64::max);
 
     let (vertices, id_of) = weld(&points);
+    let corners = |facet: &[u32; D]| facet.map(|v| id_of[v as usize]);
+    let mut snapped = with_facets(surface, lattice, vertices, corners);
+    snapped.report.max_displacement = max_displacement;
+    Ok(snapped)
+}
+
+/// As [`snap`], for what depends on the places of corners alone, such as an embedding: vertices are those of the surface, in its
+/// order, and stay apart where they fall on one another. Facets are those of [`snap`]. Displacements are not measured. Cost: a pass
+/// over vertices and facets, without the sort of the vertices, which is most of [`snap`].
+///
+/// # Errors
+/// As [`snap`].
+pub fn snap_apart<const D: usize>(
+    surface: &Surface<D>,
+    lattice: SnapLattice<D>,
+) -> Result<Snapped<D>, SnapError> {
+    let points = snap_points(surface, lattice)?;
+    Ok(with_facets(surface, lattice, points, |facet| *facet))
+}
+
+/// The facets of a surface whose corners are at different places, with these vertices.
+fn with_facets<const D: usize>(
+    surface: &Surface<D>,
+    lattice: SnapLattice<D>,
+    vertices: Vec<[i32; D]>,
+    corners: impl Fn(&[u32; D]) -> [u32; D],
+) -> Snapped<D> {
     let mut facets = Vec::with_capacity(surface.facets.len());
     let mut facet_patch = Vec::with_capacity(surface.facet_patch.len());
-    for (f, corners) in surface.facets.iter().enumerate() {
-        let corners = corners.map(|v| id_of[v as usize]);
-        if distinct(&corners) {
+    for (f, facet) in surface.facets.iter().enumerate() {
+        let corners = corners(facet);
+        if distinct(&corners.map(|v| vertices[v as usize])) {
             facets.push(corners);
             facet_patch.extend(surface.facet_patch.get(f));
         }
     }
-    Ok(Snapped {
+    Snapped {
         lattice,
         report: SnapReport {
             unit: lattice.unit,
-            max_displacement,
-            merged_vertices: points.len() - vertices.len(),
+            max_displacement: 0.0,
+            merged_vertices: surface.vertices.len() - vertices.len(),
             collapsed_facets: surface.facets.len() - facets.len(),
         },
         vertices,
@@ -130,7 +157,7 @@ pub fn snap<const D: usize>(
         facet_patch,
         patches: surface.patches.clone(),
         caps: 0,
-    })
+    }
 }
 
 /// The lattice point of every vertex.
@@ -235,6 +262,33 @@ mod tests {
         origin: [1.0, 0.0, -1.0],
         unit: 0.5,
     };
+
+    #[test]
+    fn facets_of_vertices_that_stay_apart_are_the_same() {
+        // Two pairs of vertices fall on one another; a facet has such a pair.
+        let points = [[0.0, 0.0], [0.2, 0.1], [3.0, 0.0], [3.1, 0.2], [0.0, 4.0]];
+        let surface = Surface {
+            vertices: points.to_vec(),
+            facets: vec![[0, 2], [1, 3], [0, 1], [3, 4]],
+            facet_patch: vec![0, 1, 0, 1],
+            patches: vec!["a".into(), "b".into()],
+        };
+        let lattice = SnapLattice {
+            origin: [0.0; 2],
+            unit: 1.0,
+        };
+        let welded = snap(&surface, lattice).expect("near");
+        let apart = snap_apart(&surface, lattice).expect("near");
+        let at = |of: &Snapped<2>| -> Vec<[[i32; 2]; 2]> {
+            let facets = of.facets.iter();
+            facets.map(|f| f.map(|v| of.vertices[v as usize])).collect()
+        };
+        assert_eq!(at(&welded), at(&apart));
+        assert_eq!(welded.facet_patch, apart.facet_patch);
+        assert_eq!([welded.vertices.len(), apart.vertices.len()], [3, 5]);
+        let collapsed = [&welded, &apart].map(|of| of.report.collapsed_facets);
+        assert_eq!(collapsed, [1, 1]);
+    }
 
     #[test]
     fn vertices_go_to_the_nearest_point_and_meet_there() {

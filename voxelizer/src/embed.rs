@@ -20,7 +20,7 @@ use cutlink_mesher::{
     kernels::{Bins, ChildBoxes, FacetSet, Repeats},
     repeat::repeat,
     robust::{RobustReport, first_gap},
-    snap::{SnapError, Snapped, snap},
+    snap::{SnapError, Snapped, snap, snap_apart},
 };
 use std::collections::VecDeque;
 
@@ -294,6 +294,26 @@ pub fn prepare<const D: usize, K: MeshKernels<D>>(
     )?;
     let report = params.robust.then(|| kernels.close(&mut snapped));
     Ok((snapped, report))
+}
+
+/// As [`prepare`], for an embedding alone, whose result is the same: vertices that fall on one another stay apart where no periodic face
+/// is crossed and nothing is closed. Cost: a pass over vertices and facets.
+///
+/// # Errors
+/// As [`prepare`].
+pub(crate) fn prepare_apart<const D: usize, K: MeshKernels<D>>(
+    kernels: &K,
+    surface: &Surface<D>,
+    frame: &Frame<D>,
+    params: &EmbedParams,
+) -> Result<Snapped<D>, SnapError> {
+    let snapped = snap_apart(surface, frame.lattice(params.levels))?;
+    let (extent, periodic) = (frame.extent(params.levels), params.periodic_axes::<D>());
+    let is_inside = |x: &[i32; D]| (0..D).all(|a| !periodic[a] || (0..=extent[a]).contains(&x[a]));
+    match !params.robust && snapped.vertices.iter().all(is_inside) {
+        true => Ok(snapped),
+        false => Ok(prepare(kernels, surface, frame, params)?.0),
+    }
 }
 
 /// What becomes of facets on the same corners: on periodic faces, crossings add up.

@@ -12,7 +12,7 @@ pub use mesh::MovingMesh;
 
 use crate::{
     EmbedParams, Frame, Mesh, VoxelError,
-    embed::{embed, embed_fixed, prepare},
+    embed::{embed, embed_fixed, prepare, prepare_apart},
     kernels::MeshKernels,
 };
 use cutlink_amr::Forest;
@@ -226,7 +226,7 @@ impl<const D: usize> MovingSurface<D> {
         params: &EmbedParams,
         poses: &[Pose<D>],
     ) -> Result<Mesh<D, K>, VoxelError> {
-        let (snapped, _) = prepare(kernels, &self.at(poses), &frame, params)?;
+        let snapped = prepare_apart(kernels, &self.at(poses), &frame, params)?;
         embed_fixed(kernels, &snapped, frame, params, forest, &mut ())
     }
 

@@ -3,7 +3,7 @@
 use super::{MovingSurface, near, near::Known, rest::AtRest};
 use crate::{
     EmbedParams, Frame, Mesh, VoxelError,
-    embed::{embed_fixed, prepare, reach_of_images},
+    embed::{embed_fixed, prepare_apart, reach_of_images},
     kernels::MeshKernels,
 };
 use cutlink_amr::Forest;
@@ -55,7 +55,7 @@ where
     /// Embeds a surface with its bodies at these poses on the blocks of a forest. Cost: as [`embed_fixed`].
     ///
     /// # Errors
-    /// As [`embed_fixed`] and [`prepare`].
+    /// As [`embed_fixed`] and [`prepare`](crate::prepare).
     ///
     /// # Panics
     /// As [`MovingSurface::at`] and [`embed_fixed`].
@@ -68,7 +68,7 @@ where
     ) -> Result<Self, VoxelError> {
         let [bodies, rest] = surface.parts();
         let rest_of = |forest: &Forest<D>| AtRest::new(&rest, forest, &frame, params);
-        let (whole, _) = prepare(&Host, &surface.at(poses), &frame, params)?;
+        let whole = prepare_apart(&Host, &surface.at(poses), &frame, params)?;
         let mesh = embed_fixed(&Host, &whole, frame, params, forest, &mut ())?;
         Ok(Self {
             changed: mesh.forest.ids().collect(),
@@ -83,7 +83,7 @@ where
     /// Moves the bodies of the surface that the mesh was made with. After an error they are where they were.
     ///
     /// # Errors
-    /// As [`prepare`] and [`embed_fixed`].
+    /// As [`prepare`](crate::prepare) and [`embed_fixed`].
     ///
     /// # Panics
     /// As [`MovingSurface::at`]; with another surface.
@@ -93,7 +93,7 @@ where
         poses: &[Pose<D>],
     ) -> Result<(), VoxelError> {
         surface.place(poses, &mut self.bodies.vertices);
-        let (bodies, _) = prepare(&Host, &self.bodies, &self.mesh.frame, &self.params)?;
+        let bodies = prepare_apart(&Host, &self.bodies, &self.mesh.frame, &self.params)?;
         if self.needs_all(&bodies) {
             return self.embed_all(surface, poses);
         }
@@ -128,7 +128,7 @@ where
     ) -> Result<(), VoxelError> {
         let forest = self.mesh.forest.download(&Host)?;
         let (frame, params) = (self.mesh.frame, &self.params);
-        let (whole, _) = prepare(&Host, &surface.at(poses), &frame, params)?;
+        let whole = prepare_apart(&Host, &surface.at(poses), &frame, params)?;
         self.mesh = embed_fixed(&Host, &whole, frame, params, forest, &mut ())?;
         self.known = None;
         self.changed = self.mesh.forest.ids().collect();
