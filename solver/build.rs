@@ -102,13 +102,14 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, balance, closure, condition, indicator, kept, law, odd,
-        operator, profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, NEAREST_BODIES, balance, closure, condition, indicator, kept,
+        law, odd, operator, profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
+        ("NEAREST_BODIES", Constant::F64(f64::from(NEAREST_BODIES))),
         ("F16_SCALE", Constant::F64(f64::from(F16_SCALE))),
         ("KAPPA", Constant::F64(law::KAPPA)),
         ("LOG", Constant::F64(law::LOG)),

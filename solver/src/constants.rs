@@ -142,6 +142,10 @@ pub(crate) mod odd {
 /// Bits of an entry of cut cells that say which of a cell's links are cut; above them, the first one's place.
 pub(crate) const DIRECTION_BITS: u32 = 27;
 
+/// Links along an axis, from surface to surface, between bodies that meet: with more than one cell between them each line along an
+/// axis through both has a centre there, so that none meet unseen.
+pub(crate) const NEAREST_BODIES: f32 = 1.5;
+
 /// What cells keep of the collision instead of populations: see `tables/tiles.rs`.
 pub(crate) mod kept {
     /// Values of a cell.

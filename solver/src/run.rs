@@ -21,7 +21,7 @@ use crate::{
     LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
     StrainedState, Work,
     adapt::own_mesh::OwnMesh,
-    bodies::Movement,
+    bodies::{Embedded, Movement},
     fields::Integrals,
     kernels::{ExactSum, FlowKernels, SUMS},
     lattice::Lattice,
@@ -30,6 +30,7 @@ use crate::{
     tables::{Built, Rule},
     variation::OfTime,
 };
+use bodies::Moving;
 use cutlink_amr::dims;
 use cutlink_device::Route;
 use cutlink_voxelizer::Mesh;
@@ -76,6 +77,8 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     epoch: u64,
     /// Bodies that move.
     movement: Option<Box<Movement<D>>>,
+    /// Their mesh, once a device has embedded them.
+    embedded: Option<Embedded<D, B>>,
     /// Who adds up what, once integrals were wanted of this mesh.
     summed: OnceLock<Summed<B>>,
     /// The other ranks, if there are any.
@@ -161,6 +164,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             looks: Vec::new(),
             epoch: 0,
             movement,
+            embedded: None,
             summed: OnceLock::new(),
             peers: None,
             lattice: PhantomData,
@@ -172,15 +176,21 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
     /// Does a root step without forces, or gives it to be replayed.
     fn step_levels(&mut self) -> Result<(), SolverError> {
         let pull = self.pull();
-        let movement = self.movement.take().map(Mutex::new);
-        let done = self.step_with(movement.as_ref(), pull.as_ref());
-        self.movement = movement.map(|of| of.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let embedded = self.embedded.take();
+        let moving = self.movement.take();
+        let moving = moving.map(|bodies| Mutex::new(Moving { bodies, embedded }));
+        let done = self.step_with(moving.as_ref(), pull.as_ref());
+        if let Some(moving) = moving {
+            let Moving { bodies, embedded } =
+                moving.into_inner().unwrap_or_else(PoisonError::into_inner);
+            (self.movement, self.embedded) = (Some(bodies), embedded);
+        }
         done
     }
 
     fn step_with(
         &mut self,
-        movement: Option<&Mutex<Box<Movement<D>>>>,
+        moving: Option<&Mutex<Moving<D, B>>>,
         pull: Option<&OfTime<D>>,
     ) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
@@ -189,7 +199,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             cubic,
             pull,
             peers: self.peers.as_ref(),
-            movement,
+            moving,
             moment_center: self.plan.params.moment_center,
         };
         let (backend, levels) = (&self.backend, &mut self.levels);
@@ -200,7 +210,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages through host
         // memory and what bodies do on the host are no launches.
         let is_recorded = steps.peers.is_none_or(Peers::are_linked);
-        if self.clock.is_some() || pull.is_some() || movement.is_some() || !is_recorded {
+        if self.clock.is_some() || pull.is_some() || moving.is_some() || !is_recorded {
             return all_levels(levels);
         }
         let parity = (self.steps % 2) as usize;
@@ -366,12 +376,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     }
 
     fn mesh(&self) -> Result<&Mesh<D>, SolverError> {
-        if let Some(movement) = &self.movement {
-            return movement.mesh();
-        }
-        match &self.own {
-            None => Ok(self.plan.mesh),
-            Some(own) => own.on_host(&self.backend),
+        match (&self.embedded, &self.movement, &self.own) {
+            (Some(embedded), ..) => embedded.on_host(&self.backend),
+            (None, Some(movement), _) => movement.mesh(),
+            (None, None, Some(own)) => own.on_host(&self.backend),
+            (None, None, None) => Ok(self.plan.mesh),
         }
     }
 

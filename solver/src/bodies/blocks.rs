@@ -71,6 +71,11 @@ impl<const D: usize> RigidBodies<D> {
         self.paths.iter().any(Option::is_none)
     }
 
+    /// Poses in lengths, from those in root cells.
+    pub(super) fn placed_in(&self, frame: &Frame<D>, poses: &[Pose<D>]) -> Vec<Pose<D>> {
+        poses.iter().map(|pose| metres(frame, pose)).collect()
+    }
+
     /// The surface at these poses, in root cells, on the blocks of a forest.
     ///
     /// # Errors
@@ -81,7 +86,7 @@ impl<const D: usize> RigidBodies<D> {
         frame: Frame<D>,
         poses: &[Pose<D>],
     ) -> Result<MovingMesh<D>, SolverError> {
-        let poses: Vec<Pose<D>> = poses.iter().map(|pose| metres(&frame, pose)).collect();
+        let poses = self.placed_in(&frame, poses);
         let mesh = (Embeds::get().on)(&self.surface, forest, frame, &self.embedding, &poses);
         mesh.map_err(|reason| refuse(&self.names(), reason.to_string()))
     }
@@ -91,8 +96,7 @@ impl<const D: usize> RigidBodies<D> {
     /// # Errors
     /// As [`embed_on`](Self::embed_on).
     pub fn move_to(&self, mesh: &mut MovingMesh<D>, poses: &[Pose<D>]) -> Result<(), SolverError> {
-        let frame = mesh.mesh().frame;
-        let poses: Vec<Pose<D>> = poses.iter().map(|pose| metres(&frame, pose)).collect();
+        let poses = self.placed_in(&mesh.mesh().frame, poses);
         let moved = (Embeds::get().to)(mesh, &self.surface, &poses);
         moved.map_err(|reason| refuse(&self.names(), reason.to_string()))
     }

@@ -6,16 +6,13 @@ use super::{
 };
 use crate::{
     Motion, Params, PatchCondition, Place, SolverError,
-    tables::{Cuts, bits},
+    constants::NEAREST_BODIES,
+    kernels::cpu::{Fault, cut_tables, fault},
+    tables::Cuts,
 };
-use cutlink_amr::dims;
 use cutlink_device::Host;
 use cutlink_mesher::rigid::Pose;
-use cutlink_voxelizer::{Fill, Mesh, unpack_cell};
-
-/// Links along an axis, from surface to surface, between bodies that meet: with more than one cell between them each line along an
-/// axis through both has a centre there, so that none meet unseen.
-const NEAREST: f32 = 1.5;
+use cutlink_voxelizer::{Fill, Mesh};
 
 /// Checks bodies against a mesh and its conditions: by patch the body.
 ///
@@ -25,7 +22,7 @@ pub(super) fn check<const D: usize>(
     mesh: &Mesh<D>,
     params: &Params<D>,
     bodies: &RigidBodies<D>,
-) -> Result<Vec<usize>, SolverError> {
+) -> Result<Vec<u32>, SolverError> {
     let parts = bodies.surface.bodies();
     let refuse_all = |reason: &str| Err(refuse(&bodies.names(), reason));
     let count = parts.len();
@@ -68,7 +65,7 @@ pub(super) fn check<const D: usize>(
             "the mesh has other levels or another fill rule than the bodies are embedded with",
         );
     }
-    let mut owner = vec![parts.len(); params.patches.len()];
+    let mut owner = vec![parts.len() as u32; params.patches.len()];
     for (body, part) in parts.iter().enumerate() {
         for &patch in &part.patches {
             let Some(of) = params.patches.get(patch) else {
@@ -87,7 +84,7 @@ pub(super) fn check<const D: usize>(
                 );
                 return Err(refuse(&part.name, reason));
             }
-            owner[patch] = body;
+            owner[patch] = body as u32;
         }
         if let BodyMotion::Free(free) = &bodies.motions[body]
             && let Some(reason) = free.fault()
@@ -196,69 +193,47 @@ impl<const D: usize> Movement<D> {
         Err(self.fault(body, time, reason))
     }
 
-    /// Checks that no link of a body is at the border of the finest level, and that no two bodies meet.
-    pub(super) fn check_links(&self, cuts: &Cuts<Host>, linked: &[u32]) -> Result<(), SolverError> {
-        let bodies = self.states.len();
-        let body = |link: usize| {
-            let patch = cuts.patch.get(link).copied().unwrap_or(0);
-            self.owner[usize::from(patch)]
-        };
-        for &slot in linked {
-            let slot = slot as usize;
-            let first = cuts.cell_start[slot] as usize;
-            for (n, _) in bits(cuts.boundary[slot]).enumerate() {
-                let (directions, first) = unpack_cell(cuts.cells[first + n]);
-                let links: Vec<(usize, usize)> =
-                    bits(u64::from(directions)).zip(first as usize..).collect();
-                if slot < self.exchanging && links.iter().any(|link| body(link.1) < bodies) {
-                    let dx = 1.0 / f64::from(1u32 << self.level);
-                    let at = self.places.coord[slot];
-                    return Err(self.leaves(at.map(|c| dx * (4.0 * f64::from(c) + 2.0))));
-                }
-                self.check_apart(cuts, &links, &body)?;
-            }
+    /// Checks that no link of a body is above the finest level.
+    pub(super) fn check_levels(&self, mesh: &Mesh<D>) -> Result<(), SolverError> {
+        let bodies = self.states.len() as u32;
+        let moves: Vec<bool> = self.owner.iter().map(|&body| body < bodies).collect();
+        let frame = &self.frame;
+        match mesh.coarse_link_of(&moves) {
+            None => Ok(()),
+            Some(at) => Err(self.leaves(std::array::from_fn(|a| {
+                (at[a] - frame.origin[a]) / frame.dx
+            }))),
         }
-        Ok(())
     }
 
-    /// Whether the links of a cell to both sides along an axis end at two bodies that meet, or at a body and what is at rest.
-    fn check_apart(
-        &self,
-        cuts: &Cuts<Host>,
-        links: &[(usize, usize)],
-        body: &impl Fn(usize) -> usize,
-    ) -> Result<(), SolverError> {
-        let bodies = self.states.len();
-        let middle = dims::directions(D) / 2;
-        let along = |direction: usize| {
-            let step = dims::step::<D>(direction);
-            step.iter().filter(|&&c| c != 0).count() == 1
+    /// Checks that no link of a body is at the border of the finest level, and that no two bodies meet.
+    pub(super) fn check_links(&self, cuts: &Cuts<Host>) -> Result<(), SolverError> {
+        let bodies = self.states.len() as u32;
+        let [moving, other] = match fault::<D>(cuts, self.exchanging, &self.owner, bodies) {
+            None => return Ok(()),
+            Some(Fault::Border(slot)) => {
+                let dx = 1.0 / f64::from(1u32 << self.level);
+                let at = self.places.coord[slot];
+                return Err(self.leaves(at.map(|c| dx * (4.0 * f64::from(c) + 2.0))));
+            }
+            Some(Fault::Meets(bodies)) => bodies,
         };
-        for &(direction, link) in links {
-            if direction >= middle || !along(direction) {
-                continue;
-            }
-            let opposite = 2 * middle - direction;
-            let Some(other) = links.iter().find(|other| other.0 == opposite) else {
-                continue;
-            };
-            let [one, two] = [body(link), body(other.1)];
-            if one == two || cuts.q[link] + cuts.q[other.1] >= NEAREST {
-                continue;
-            }
-            let name = |of: usize| {
-                let found = self.bodies.surface.bodies().get(of);
-                found.map_or("what is at rest", |of| of.name.as_str())
-            };
-            let moving = one.min(two);
-            let reason = format!(
-                "less than {NEAREST} cells of the finest level are between it and {}, and there is no contact: keep them apart, or end the run before",
-                name(one.max(two))
-            );
-            debug_assert!(moving < bodies, "one of two bodies should move");
-            return Err(refuse(name(moving), reason));
-        }
-        Ok(())
+        let name = |of: u32| {
+            let found = self.bodies.surface.bodies().get(of as usize);
+            found.map_or("what is at rest", |of| of.name.as_str())
+        };
+        debug_assert!(moving < bodies, "one of two bodies should move");
+        let reason = format!(
+            "less than {NEAREST_BODIES} cells of the finest level are between it and {}, and there is no contact: keep them apart, or end the run before",
+            name(other)
+        );
+        Err(refuse(name(moving), reason))
+    }
+
+    /// Checks both, of a mesh that a device has made, where it found that one does not hold.
+    pub(super) fn check_mesh(&self, mesh: &Mesh<D>) -> Result<(), SolverError> {
+        self.check_levels(mesh)?;
+        self.check_links(&cut_tables(mesh, &self.blocks))
     }
 
     /// An error of bodies that come to the border of the finest level.

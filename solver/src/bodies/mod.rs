@@ -16,11 +16,13 @@
 
 mod blocks;
 mod checks;
+mod embedded;
 mod free;
 mod movement;
 mod saved;
 
 pub(crate) use blocks::look;
+pub(crate) use embedded::Embedded;
 pub use free::{FreeMotion, LIGHTEST_BODY};
 pub(crate) use movement::{Again, Followed, Movement};
 

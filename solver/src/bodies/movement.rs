@@ -3,14 +3,13 @@
 use super::{BodyMotion, BodyState, MotionSample, RigidBodies, checks, free::Momentum, refuse};
 use crate::{
     Params, SolverError,
-    kernels::cpu::{cut_tables, wall_tables},
-    tables::{self, Built, Cuts, HaloRanges, Places, Rule, WallSlots, bits},
+    kernels::TopologyKernels,
+    tables::{self, Built, Cuts, HaloRanges, Places, Rule, WallSlots},
 };
 use cutlink_amr::{Forest, dims};
-use cutlink_device::Host;
+use cutlink_device::{Backend, Host};
 use cutlink_mesher::rigid::Pose;
 use cutlink_voxelizer::{Frame, Mesh, MovingMesh};
-use rayon::prelude::*;
 use std::{collections::VecDeque, sync::Arc};
 
 /// See the module.
@@ -26,7 +25,7 @@ pub(crate) struct Movement<const D: usize> {
     pub(super) places: Places<D, Host>,
     pub(super) exchanging: usize,
     /// By patch its body, or the number of bodies.
-    pub(super) owner: Vec<usize>,
+    pub(super) owner: Vec<u32>,
     /// By body the largest distance of a vertex from the origin of its frame, in root cells.
     pub(super) reach: Vec<f64>,
     pub(super) states: Vec<BodyState<D>>,
@@ -47,20 +46,49 @@ pub(crate) struct Movement<const D: usize> {
     pub(super) epoch: u64,
     /// Updates of leaf cells in a root step.
     updates: u64,
+    /// The axes along which the flow is periodic.
+    periodic: [bool; D],
 }
 
 /// Tables of all levels where blocks are others, and those of the finest level on them.
 pub(crate) type Again<const D: usize> = (Option<Vec<Built<D>>>, Followed);
 
 /// Tables of the finest level that follow the bodies.
-pub(crate) struct Followed {
+pub(crate) struct Followed<B: Backend = Host> {
     /// Masks of cells to step, and of solid ones.
-    pub(crate) stepped: Vec<u64>,
-    pub(crate) solid: Vec<u64>,
-    pub(crate) cuts: Cuts<Host>,
-    pub(crate) walls: WallSlots<Host>,
+    pub(crate) stepped: B::Buf<u64>,
+    pub(crate) solid: B::Buf<u64>,
+    pub(crate) cuts: Cuts<B>,
+    pub(crate) walls: WallSlots<B>,
     /// Cells that are fluid and were solid, 4^D times the slot plus the cell.
     pub(crate) fresh: Vec<u32>,
+}
+
+impl Followed {
+    /// The tables in a backend's memory.
+    pub(crate) fn upload<B: Backend>(self, backend: &B) -> Result<Followed<B>, SolverError> {
+        let (cuts, walls) = (self.cuts, self.walls);
+        Ok(Followed {
+            stepped: backend.upload(self.stepped)?,
+            solid: backend.upload(self.solid)?,
+            cuts: Cuts {
+                boundary: backend.upload(cuts.boundary)?,
+                cell_start: backend.upload(cuts.cell_start)?,
+                cells: backend.upload(cuts.cells)?,
+                q: backend.upload(cuts.q)?,
+                patch: backend.upload(cuts.patch)?,
+            },
+            walls: WallSlots {
+                linked: backend.upload(walls.linked)?,
+                walled: backend.upload(walls.walled)?,
+                faced: backend.upload(walls.faced)?,
+                bounded: backend.upload(walls.bounded)?,
+                cut: backend.upload(walls.cut)?,
+                open: backend.upload(walls.open)?,
+            },
+            fresh: self.fresh,
+        })
+    }
 }
 
 impl<const D: usize> Movement<D> {
@@ -105,6 +133,7 @@ impl<const D: usize> Movement<D> {
             samples: VecDeque::new(),
             epoch: 0,
             updates: 0,
+            periodic: tables::periodic_axes(params),
             bodies,
         };
         movement.check_states(0.0)?;
@@ -180,6 +209,11 @@ impl<const D: usize> Movement<D> {
         mesh.ok_or_else(missing)
     }
 
+    /// Whether the mesh is periodic where the flow is.
+    pub(super) fn is_periodic_alike(&self) -> Result<bool, SolverError> {
+        Ok(self.mesh()?.forest.periodic == self.periodic)
+    }
+
     /// Embeddings so far.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
@@ -249,7 +283,7 @@ impl<const D: usize> Movement<D> {
     pub(crate) fn rules(&self) -> Vec<Rule> {
         let mut rules = self.base.clone();
         for (patch, &body) in self.owner.iter().enumerate() {
-            let Some(state) = self.states.get(body) else {
+            let Some(state) = self.states.get(body as usize) else {
                 continue;
             };
             let rule = &mut rules[2 * D + patch];
@@ -268,7 +302,7 @@ impl<const D: usize> Movement<D> {
     pub(crate) fn loads(&self, patches: &[[f64; 6]], about: [f64; D]) -> Vec<[f64; 6]> {
         let mut loads = vec![[0.0; 6]; self.states.len()];
         for (patch, &body) in patches.iter().zip(&self.owner) {
-            if let Some(load) = loads.get_mut(body) {
+            if let Some(load) = loads.get_mut(body as usize) {
                 load.iter_mut().zip(patch).for_each(|(to, of)| *to += of);
             }
         }
@@ -330,54 +364,41 @@ impl<const D: usize> Movement<D> {
         self.tables()
     }
 
-    /// Embeds the bodies where they are; the [`tables`](Self::tables) have to follow.
-    pub(crate) fn embed(&mut self) -> Result<(), SolverError> {
+    /// Places the bodies where they are, to be embedded there.
+    pub(crate) fn place(&mut self) {
         self.since = 0;
         self.placed = self.states.iter().map(|state| state.pose).collect();
+        self.epoch += 1;
+    }
+
+    /// Embeds the bodies where they are; the [`tables`](Self::tables) have to follow.
+    pub(crate) fn embed(&mut self) -> Result<(), SolverError> {
+        self.place();
         if let Some(mesh) = &mut self.mesh {
             self.bodies.move_to(mesh, &self.placed)?;
         }
-        self.check_mesh()
+        self.check_levels(self.mesh()?)
     }
 
     /// Embeds the bodies where they are placed, on these blocks.
     pub(super) fn embed_in(&mut self, forest: Forest<D>) -> Result<(), SolverError> {
         self.mesh = Some(self.bodies.embed_on(forest, self.frame, &self.placed)?);
-        self.check_mesh()
-    }
-
-    /// Counts an embedding, and checks that no body is in a coarser level.
-    fn check_mesh(&mut self) -> Result<(), SolverError> {
-        let (mesh, frame) = (self.mesh()?, self.frame);
-        let moves: Vec<bool> = (self.owner.iter())
-            .map(|&body| body < self.states.len())
-            .collect();
-        if let Some(at) = mesh.coarse_link_of(&moves) {
-            let at = std::array::from_fn(|a| (at[a] - frame.origin[a]) / frame.dx);
-            return Err(self.leaves(at));
-        }
         self.epoch += 1;
-        Ok(())
+        self.check_levels(self.mesh()?)
     }
 
     /// The tables of the finest level with the mesh as it is.
     pub(crate) fn tables(&mut self) -> Result<Followed, SolverError> {
         let mesh = self.mesh()?;
-        let full = dims::full_mask(D);
-        let solid: Vec<u64> = (self.blocks.par_iter())
-            .map(|&id| mesh.classes.solid[id as usize])
-            .collect();
-        let masks = solid.iter().zip(&self.places.solid).enumerate();
-        let fresh = masks.flat_map(|(slot, (new, old))| {
-            bits(old & !new).map(move |cell| (dims::cells(D) * slot + cell) as u32)
-        });
-        let fresh: Vec<u32> = fresh.collect();
-        let stepped: Vec<u64> = solid.iter().map(|mask| full & !mask).collect();
-        let cuts = cut_tables(mesh, &self.blocks);
+        let [stepped, solid] = Host.masks(mesh, &self.blocks)?;
+        let fresh = TopologyKernels::<D>::uncovered(&Host, &self.places.solid, &solid)?;
+        let cuts = Host.cuts(mesh, &self.blocks, self.blocks.len())?;
         self.places.stepped.clone_from(&stepped);
         self.places.solid.clone_from(&solid);
-        let walls = wall_tables(&cuts.boundary, &self.places, self.exchanging);
-        self.check_links(&cuts, &walls.linked)?;
+        self.check_links(&cuts)?;
+        let (neighbors, exchanging) = (&self.places.neighbors, self.exchanging);
+        let walls =
+            TopologyKernels::<D>::walls(&Host, &cuts.boundary, neighbors, &solid, exchanging)?;
         Ok(Followed {
             stepped,
             solid,

@@ -5,6 +5,7 @@
 //! | [`slots`](TopologyKernels::slots) | which blocks of a level have populations, in what order | `tables` |
 //! | [`places`](TopologyKernels::places) | neighbours and masks by slot | `tables` |
 //! | [`cuts`](TopologyKernels::cuts), [`walls`](TopologyKernels::walls) | cut links of the special slots, and slots with walls | `tables` |
+//! | [`embed_bodies`](TopologyKernels::embed_bodies), [`masks`](TopologyKernels::masks), [`uncovered`](TopologyKernels::uncovered), [`has_fault`](TopologyKernels::has_fault) | bodies that moved, and whether they may be there | `embedded` |
 //! | [`limit`](TopologyKernels::limit), [`weigh`](TopologyKernels::weigh) | how many levels each leaf may have, and how much it needs them | `wish` |
 //! | [`want`](TopologyKernels::want), [`spread`](TopologyKernels::spread), [`mark_wanted`](TopologyKernels::mark_wanted) | marks by layers around what is wanted | `wish` |
 //! | [`own_slots`](TopologyKernels::own_slots), [`sources`](TopologyKernels::sources) | where populations come from after a change | `transfer` |
@@ -20,7 +21,29 @@ use crate::{
     tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
-use cutlink_voxelizer::{AdaptKernels, Mesh};
+use cutlink_device::Backend;
+use cutlink_mesher::rigid::Pose;
+use cutlink_voxelizer::{
+    AdaptKernels, EmbedParams, Frame, Mesh, MovingSurface, VoxelError, kernels::MeshKernels,
+};
+
+/// How bodies of a dimension are embedded on a backend; see [`of_dimension`](cutlink_device::of_dimension).
+pub(crate) struct EmbedsBodies<const D: usize, B: Backend>(pub(crate) Embeds<D, B>);
+
+type Embeds<const D: usize, B> = fn(
+    &B,
+    &MovingSurface<D>,
+    Forest<D, B>,
+    Frame<D>,
+    &EmbedParams,
+    &[Pose<D>],
+) -> Result<Mesh<D, B>, VoxelError>;
+
+impl<const D: usize, B: MeshKernels<D>> EmbedsBodies<D, B> {
+    pub(crate) const NEW: Self = Self(|backend, surface, forest, frame, params, poses| {
+        surface.embed_on(backend, forest, frame, params, poses)
+    });
+}
 
 /// The stages; see the module's table. Stages follow ids that they are given, without bounds checks on a GPU: it is this crate
 /// alone that calls them, with what the others made.
@@ -62,13 +85,53 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         special: usize,
     ) -> Result<Cuts<Self>, SolverError>;
 
-    /// The special slots by what is around them, the first `exchanging` of which exchange. `boundary`: by special slot.
+    /// The special slots by what is around them, the first `exchanging` of which exchange. `boundary`: by special slot; neighbours and
+    /// solid cells of all slots.
     fn walls(
         &self,
         boundary: &Self::Buf<u64>,
-        places: &Places<D, Self>,
+        neighbors: &Self::Buf<u32>,
+        solid: &Self::Buf<u64>,
         exchanging: usize,
     ) -> Result<WallSlots<Self>, SolverError>;
+
+    /// The mesh with the bodies of a surface at poses, in lengths: [`MovingSurface::embed_on`], compiled in this crate.
+    ///
+    /// # Errors
+    /// As that.
+    fn embed_bodies(
+        &self,
+        surface: &MovingSurface<D>,
+        forest: Forest<D, Self>,
+        frame: Frame<D>,
+        params: &EmbedParams,
+        poses: &[Pose<D>],
+    ) -> Result<Mesh<D, Self>, VoxelError>;
+
+    /// Cells to step and solid cells of blocks, which are leaves.
+    fn masks(
+        &self,
+        mesh: &Mesh<D, Self>,
+        blocks: &Self::Buf<u32>,
+    ) -> Result<[Self::Buf<u64>; 2], SolverError>;
+
+    /// Cells that were solid and are not: 4^D times the slot plus the cell, ascending. Both: solid cells by slot.
+    fn uncovered(
+        &self,
+        before: &Self::Buf<u64>,
+        now: &Self::Buf<u64>,
+    ) -> Result<Vec<u32>, SolverError>;
+
+    /// Whether a link of a body is in one of the first `exchanging` slots or above the finest level, or a body meets another one or
+    /// what is at rest. `owner`: by patch its body, or the number of bodies.
+    fn has_fault(
+        &self,
+        mesh: &Mesh<D, Self>,
+        cuts: &Cuts<Self>,
+        exchanging: usize,
+        owner: &Self::Buf<u32>,
+        bodies: u32,
+    ) -> Result<bool, SolverError>;
 
     /// By block id, the most levels at its centre: `levels`, or less within the limits.
     fn limit(

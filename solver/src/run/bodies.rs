@@ -7,14 +7,47 @@ use super::{
 use crate::{
     LatticeFlow, SolverError, Work,
     adapt::transfer::{Before, Seeds},
-    bodies::{Again, Followed, Movement, look},
+    bodies::{Again, Embedded, Followed, Movement, look},
     kernels::{ExactSum, FlowKernels, RefillSource, SUMS},
     lattice::Lattice,
     storage::Storage,
+    tables::Level,
 };
 use cutlink_amr::{Forest, FormerIds};
 use cutlink_device::{Host, Real};
 use std::{io, sync::OnceLock, time::Instant};
+
+/// Bodies that move, and their mesh on a device that embeds them.
+pub(super) struct Moving<const D: usize, B: FlowKernels<D>> {
+    pub(super) bodies: Box<Movement<D>>,
+    pub(super) embedded: Option<Embedded<D, B>>,
+}
+
+impl<const D: usize, B: FlowKernels<D>> Moving<D, B> {
+    /// Embeds the bodies where they are, on the device or on the host.
+    fn embed(&mut self, backend: &B) -> Result<(), SolverError> {
+        if self.embedded.is_none() {
+            self.embedded = Embedded::of(backend, &self.bodies)?;
+        }
+        match &mut self.embedded {
+            Some(embedded) => embedded.embed(backend, &mut self.bodies),
+            None => self.bodies.embed(),
+        }
+    }
+
+    /// The tables of the finest level with the bodies as they were embedded.
+    fn tables(
+        &mut self,
+        backend: &B,
+        level: &Level<D, B>,
+        blocks: &B::Buf<u32>,
+    ) -> Result<Followed<B>, SolverError> {
+        match &self.embedded {
+            Some(embedded) => embedded.tables(backend, &self.bodies, level, blocks),
+            None => self.bodies.tables()?.upload(backend),
+        }
+    }
+}
 
 impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
     /// After a step of the finest level: where the bodies are now, by the loads before it; if they are due, the tables there and the
@@ -24,32 +57,32 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         &mut self,
         backend: &B,
         clock: &Clock<B>,
-        movement: &mut Movement<D>,
+        moving: &mut Moving<D, B>,
         moment_center: [f64; D],
     ) -> Result<(), SolverError> {
         let index = self.level.index;
-        if !movement.has_loads() {
-            let loads = self.loads::<L>(backend, movement, moment_center)?;
-            movement.take_loads(loads);
+        if !moving.bodies.has_loads() {
+            let loads = self.loads::<L>(backend, &moving.bodies, moment_center)?;
+            moving.bodies.take_loads(loads);
         }
         let time = self.steps as f64 / f64::from(1u32 << index);
-        if movement.advance(time)? {
-            timed(backend, clock, Work::Embed, index, || movement.embed())?;
+        if moving.bodies.advance(time)? {
+            timed(backend, clock, Work::Embed, index, || moving.embed(backend))?;
             let mut fresh = Vec::new();
             timed(backend, clock, Work::Tables, index, || {
-                let followed = movement.tables()?;
-                fresh = self.take_tables(backend, movement, followed)?;
+                let followed = moving.tables(backend, &self.level, &self.blocks)?;
+                fresh = self.take_tables(backend, &moving.bodies, followed)?;
                 Ok(())
             })?;
             timed(backend, clock, Work::Refill, index, || {
                 self.refill::<L>(backend, fresh)
             })?;
         } else {
-            self.set_rules(backend, movement)?;
+            self.set_rules(backend, &moving.bodies)?;
         }
         timed(backend, clock, Work::Forces, index, || {
-            let loads = self.loads::<L>(backend, movement, moment_center)?;
-            movement.take_loads(loads);
+            let loads = self.loads::<L>(backend, &moving.bodies, moment_center)?;
+            moving.bodies.take_loads(loads);
             Ok(())
         })
     }
@@ -97,7 +130,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         &mut self,
         backend: &B,
         movement: &Movement<D>,
-        followed: Followed,
+        followed: Followed<B>,
     ) -> Result<Vec<u32>, SolverError> {
         let Followed {
             stepped,
@@ -107,20 +140,13 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
             fresh,
         } = followed;
         let level = &mut self.level;
-        level.stepped = backend.upload(stepped)?;
-        level.solid = backend.upload(solid)?;
-        level.boundary = backend.upload(cuts.boundary)?;
-        level.cell_start = backend.upload(cuts.cell_start)?;
-        level.cells = backend.upload(cuts.cells)?;
-        level.q = backend.upload(cuts.q)?;
-        level.patch = backend.upload(cuts.patch)?;
-        let parts = SUMS * level.patches * walls.linked.len();
-        level.linked = backend.upload(walls.linked)?;
-        level.walled = backend.upload(walls.walled)?;
-        level.faced = backend.upload(walls.faced)?;
-        level.bounded = backend.upload(walls.bounded)?;
-        level.cut = backend.upload(walls.cut)?;
-        level.open = backend.upload(walls.open)?;
+        (level.stepped, level.solid) = (stepped, solid);
+        (level.boundary, level.cell_start) = (cuts.boundary, cuts.cell_start);
+        (level.cells, level.q, level.patch) = (cuts.cells, cuts.q, cuts.patch);
+        let parts = SUMS * level.patches * B::len(&walls.linked);
+        (level.linked, level.walled) = (walls.linked, walls.walled);
+        (level.faced, level.bounded) = (walls.faced, walls.bounded);
+        (level.cut, level.open) = (walls.cut, walls.open);
         self.parts = backend.alloc("forces by block", parts, 0.0)?;
         self.set_rules(backend, movement)?;
         Ok(fresh)
@@ -183,6 +209,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         };
         let movement = self.movement.as_mut().expect("there are bodies");
         let built = movement.take_blocks(forest, &self.plan.params)?;
+        self.embedded = None;
         let forest = movement.mesh()?.forest.upload(&backend)?;
         let built = self.upload(built)?;
         let former = former.moved(&Host, &backend)?;
@@ -215,6 +242,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             self.change_levels(built, None)?;
         }
         self.summed = OnceLock::new();
+        self.embedded = None;
+        let followed = followed.upload(&self.backend)?;
         let movement = self.movement.as_ref().expect("there are bodies");
         let finest = &mut self.levels[movement.level()];
         finest.take_tables(&self.backend, movement, followed)?;

@@ -7,14 +7,13 @@
 
 use crate::{
     Collision, Les, Plan, SolverError, Work,
-    bodies::Movement,
     constants::{closure, odd, operator},
     kernels::{Arrival, Between, Departure, FlowKernels, Origin, Relaxation, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
     profile::Point,
     ranks::{Halo, Peers, exchange},
-    run::kept::KeptSlots,
+    run::{bodies::Moving, kept::KeptSlots},
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
@@ -279,7 +278,7 @@ pub(super) fn timed<B: Backend>(
 }
 
 /// What the steps of all levels have in common.
-pub(super) struct Steps<'a, const D: usize, B: Backend> {
+pub(super) struct Steps<'a, const D: usize, B: FlowKernels<D>> {
     pub(super) clock: &'a Clock<B>,
     /// Whether ghost cells are interpolated by cubic polynomials.
     pub(super) cubic: bool,
@@ -288,7 +287,7 @@ pub(super) struct Steps<'a, const D: usize, B: Backend> {
     /// Other ranks.
     pub(super) peers: Option<&'a Peers<B>>,
     /// Bodies that move.
-    pub(super) movement: Option<&'a Mutex<Box<Movement<D>>>>,
+    pub(super) moving: Option<&'a Mutex<Moving<D, B>>>,
     /// Reference point of torques.
     pub(super) moment_center: [f64; D],
 }
@@ -356,7 +355,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         cubic,
         pull,
         peers,
-        movement,
+        moving,
         moment_center,
     } = of_all;
     let Some((coarse, finer)) = levels.split_first_mut() else {
@@ -384,11 +383,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     };
     if finer.is_empty() {
         collide(backend, coarse)?;
-        let Some(movement) = movement else {
+        let Some(moving) = moving else {
             return Ok(());
         };
-        let mut movement = movement.lock().unwrap_or_else(PoisonError::into_inner);
-        return coarse.move_bodies::<L>(backend, clock, &mut movement, moment_center);
+        let mut moving = moving.lock().unwrap_or_else(PoisonError::into_inner);
+        return coarse.move_bodies::<L>(backend, clock, &mut moving, moment_center);
     }
     let mut twice = |backend: &B| {
         step::<D, L, S, B>(backend, of_all, finer)?;
@@ -398,7 +397,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     // Messages through host memory and tables of bodies are copies in the main stream of a device, for which other streams do not
     // wait.
     let is_staged = peers.is_some_and(|peers| !peers.are_linked())
-        || movement.is_some() && B::MEMORY == Memory::Device;
+        || moving.is_some() && B::MEMORY == Memory::Device;
     if is_staged && B::MEMORY == Memory::Host && clock.is_none() {
         // While finer levels wait for other ranks, this one does its step.
         let (finer, own) = rayon::join(|| twice(backend), || collide(backend, coarse));

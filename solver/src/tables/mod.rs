@@ -252,7 +252,12 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
         let slots = backend.slots(mesh, periodic, index, &children, &mut slot_of)?;
         let places = backend.places(mesh, periodic, &slots.blocks, &slot_of)?;
         let cuts = backend.cuts(mesh, &slots.blocks, slots.special)?;
-        let walls = backend.walls(&cuts.boundary, &places, slots.exchanging)?;
+        let walls = backend.walls(
+            &cuts.boundary,
+            &places.neighbors,
+            &places.solid,
+            slots.exchanging,
+        )?;
         let level = Level {
             index,
             extent: mesh.frame.root_cells.map(|n| (n << index) as i32),

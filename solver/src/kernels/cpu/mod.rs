@@ -10,6 +10,7 @@ mod collide;
 mod convert;
 mod damp;
 mod drag;
+mod embedded;
 mod exchange;
 mod faces;
 #[cfg(test)]
@@ -51,10 +52,11 @@ use std::{any::Any, convert::Infallible, ops::Range, sync::Arc};
 
 pub use census::Census;
 pub(crate) use census::{census, inflow};
+pub(crate) use embedded::{Fault, fault};
 pub(crate) use exchange::arrive_each;
 pub(crate) use processor::Processor;
 pub(crate) use seed::moments_of;
-pub(crate) use tables::{cuts as cut_tables, walls as wall_tables};
+pub(crate) use tables::cuts as cut_tables;
 
 use order::Order;
 

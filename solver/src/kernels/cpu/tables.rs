@@ -259,18 +259,19 @@ pub(crate) fn cuts<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> Cuts<Host>
 
 pub(crate) fn walls<const D: usize>(
     boundary: &[u64],
-    places: &Places<D, Host>,
+    neighbors: &[u32],
+    solid: &[u64],
     exchanging: usize,
 ) -> WallSlots<Host> {
     let slots: Vec<u32> = (0..boundary.len() as u32).collect();
     let around = |slot: u32| -> &[u32] {
         let first = slot as usize * dims::directions(D);
-        &places.neighbors[first..first + dims::directions(D)]
+        &neighbors[first..first + dims::directions(D)]
     };
     let has_links = |slot: u32| boundary[slot as usize] != 0;
     let is_at_face = |slot: u32| around(slot).contains(&OUTSIDE);
     let has_solid = |slot: u32| {
-        let mask = |next: &u32| places.solid.get(*next as usize);
+        let mask = |next: &u32| solid.get(*next as usize);
         around(slot).iter().filter_map(mask).any(|&mask| mask != 0)
     };
     let has_one_face = |slot: u32| {

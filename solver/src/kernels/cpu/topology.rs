@@ -1,18 +1,22 @@
 //! Stages that depend on the blocks of a mesh alone.
 
-use super::{tables, transfer, wish};
+use super::{embedded, tables, transfer, wish};
 use crate::{
     LevelLimit, SolverError,
     adapt::{
         transfer::{Before, SlotSource},
         wish::{Weight, Wishes},
     },
-    kernels::TopologyKernels,
+    kernels::topology::{EmbedsBodies, TopologyKernels},
     tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
-use cutlink_device::Host;
-use cutlink_voxelizer::Mesh;
+use cutlink_device::{Host, of_dimension};
+use cutlink_mesher::rigid::Pose;
+use cutlink_voxelizer::{EmbedParams, Frame, Mesh, MovingSurface, VoxelError};
+
+static EMBEDS_2D: EmbedsBodies<2, Host> = EmbedsBodies::NEW;
+static EMBEDS_3D: EmbedsBodies<3, Host> = EmbedsBodies::NEW;
 
 impl<const D: usize> TopologyKernels<D> for Host {
     fn on_host(mesh: &Mesh<D>) -> Option<&Mesh<D>> {
@@ -52,10 +56,44 @@ impl<const D: usize> TopologyKernels<D> for Host {
     fn walls(
         &self,
         boundary: &Vec<u64>,
-        places: &Places<D, Self>,
+        neighbors: &Vec<u32>,
+        solid: &Vec<u64>,
         exchanging: usize,
     ) -> Result<WallSlots<Self>, SolverError> {
-        Ok(tables::walls(boundary, places, exchanging))
+        Ok(tables::walls::<D>(boundary, neighbors, solid, exchanging))
+    }
+
+    fn embed_bodies(
+        &self,
+        surface: &MovingSurface<D>,
+        forest: Forest<D, Self>,
+        frame: Frame<D>,
+        params: &EmbedParams,
+        poses: &[Pose<D>],
+    ) -> Result<Mesh<D, Self>, VoxelError> {
+        let embeds = of_dimension::<D, EmbedsBodies<D, Self>>(&EMBEDS_2D, &EMBEDS_3D);
+        (embeds.0)(self, surface, forest, frame, params, poses)
+    }
+
+    fn masks(&self, mesh: &Mesh<D, Self>, blocks: &Vec<u32>) -> Result<[Vec<u64>; 2], SolverError> {
+        Ok(embedded::masks(mesh, blocks))
+    }
+
+    fn uncovered(&self, before: &Vec<u64>, now: &Vec<u64>) -> Result<Vec<u32>, SolverError> {
+        Ok(embedded::uncovered::<D>(before, now))
+    }
+
+    fn has_fault(
+        &self,
+        mesh: &Mesh<D, Self>,
+        cuts: &Cuts<Self>,
+        exchanging: usize,
+        owner: &Vec<u32>,
+        bodies: u32,
+    ) -> Result<bool, SolverError> {
+        let moves: Vec<bool> = owner.iter().map(|&body| body < bodies).collect();
+        let is_coarse = mesh.coarse_link_of(&moves).is_some();
+        Ok(is_coarse || embedded::fault::<D>(cuts, exchanging, owner, bodies).is_some())
     }
 
     fn limit(

@@ -15,7 +15,7 @@ use cutlink_voxelizer::Mesh;
 const THREADS: u32 = 256;
 
 /// Replaces sums by their exclusive prefix sums, and returns the last of them: the totals. Waits for them.
-fn totals(cuda: &Cuda, sums: &mut CudaBuf<Sums>) -> Result<[usize; 3], SolverError> {
+pub(super) fn totals(cuda: &Cuda, sums: &mut CudaBuf<Sums>) -> Result<[usize; 3], SolverError> {
     cuda.scan_sums(sums)?;
     Ok(sums.read(sums.len() - 1)?.0.map(|sum| sum as usize))
 }
@@ -203,7 +203,8 @@ pub(super) fn cuts<const D: usize>(
 pub(super) fn walls<const D: usize>(
     cuda: &Cuda,
     boundary: &CudaBuf<u64>,
-    places: &Places<D, Cuda>,
+    neighbors: &CudaBuf<u32>,
+    solid: &CudaBuf<u64>,
     exchanging: usize,
 ) -> Result<WallSlots<Cuda>, SolverError> {
     let special = boundary.len();
@@ -215,9 +216,9 @@ pub(super) fn walls<const D: usize>(
         .buf(boundary)
         .val(special as u32)
         .val(exchanging as u32)
-        .buf(&places.neighbors)
-        .buf(&places.solid)
-        .val(places.solid.len() as u32)
+        .buf(neighbors)
+        .buf(solid)
+        .val(solid.len() as u32)
         .out(linked)
         .out(walled)
         .out(faced)

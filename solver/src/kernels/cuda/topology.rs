@@ -1,18 +1,25 @@
 //! Stages that depend on the blocks of a mesh alone.
 
-use super::{tables, transfer, wish};
+use super::{embedded, tables, transfer, wish};
 use crate::{
     LevelLimit, SolverError,
     adapt::{
         transfer::{Before, SlotSource},
         wish::{Weight, Wishes},
     },
-    kernels::TopologyKernels,
+    kernels::topology::{EmbedsBodies, TopologyKernels},
     tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
-use cutlink_device::cuda::{Cuda, CudaBuf};
-use cutlink_voxelizer::Mesh;
+use cutlink_device::{
+    cuda::{Cuda, CudaBuf},
+    of_dimension,
+};
+use cutlink_mesher::rigid::Pose;
+use cutlink_voxelizer::{EmbedParams, Frame, Mesh, MovingSurface, VoxelError};
+
+static EMBEDS_2D: EmbedsBodies<2, Cuda> = EmbedsBodies::NEW;
+static EMBEDS_3D: EmbedsBodies<3, Cuda> = EmbedsBodies::NEW;
 
 impl<const D: usize> TopologyKernels<D> for Cuda {
     fn on_host(_: &Mesh<D, Self>) -> Option<&Mesh<D>> {
@@ -54,10 +61,50 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
     fn walls(
         &self,
         boundary: &CudaBuf<u64>,
-        places: &Places<D, Self>,
+        neighbors: &CudaBuf<u32>,
+        solid: &CudaBuf<u64>,
         exchanging: usize,
     ) -> Result<WallSlots<Self>, SolverError> {
-        tables::walls(self, boundary, places, exchanging)
+        tables::walls::<D>(self, boundary, neighbors, solid, exchanging)
+    }
+
+    fn embed_bodies(
+        &self,
+        surface: &MovingSurface<D>,
+        forest: Forest<D, Self>,
+        frame: Frame<D>,
+        params: &EmbedParams,
+        poses: &[Pose<D>],
+    ) -> Result<Mesh<D, Self>, VoxelError> {
+        let embeds = of_dimension::<D, EmbedsBodies<D, Self>>(&EMBEDS_2D, &EMBEDS_3D);
+        (embeds.0)(self, surface, forest, frame, params, poses)
+    }
+
+    fn masks(
+        &self,
+        mesh: &Mesh<D, Self>,
+        blocks: &CudaBuf<u32>,
+    ) -> Result<[CudaBuf<u64>; 2], SolverError> {
+        embedded::masks(self, mesh, blocks)
+    }
+
+    fn uncovered(
+        &self,
+        before: &CudaBuf<u64>,
+        now: &CudaBuf<u64>,
+    ) -> Result<Vec<u32>, SolverError> {
+        embedded::uncovered::<D>(self, before, now)
+    }
+
+    fn has_fault(
+        &self,
+        mesh: &Mesh<D, Self>,
+        cuts: &Cuts<Self>,
+        exchanging: usize,
+        owner: &CudaBuf<u32>,
+        bodies: u32,
+    ) -> Result<bool, SolverError> {
+        embedded::has_fault(self, mesh, cuts, exchanging, owner, bodies)
     }
 
     fn limit(
