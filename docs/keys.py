@@ -95,9 +95,13 @@ def table(schema: Schema, lines: str, seen: dict[str, set[str]]) -> str:
             label = ""
     titles = ("table", "key", "for", "meaning", "default")
     used = [i for i, title in enumerate(titles) if any(row[i] for row in rows)]
-    written = [[titles[i] for i in used], *([row[i].replace("|", "\\|") for i in used] for row in rows)]
-    written.insert(1, ["---"] * len(used))
-    return "".join(re.sub(r" +", " ", f"| {' | '.join(row)} |\n") for row in written).replace("| --- ", "|---").replace("--- |\n", "---|\n")
+
+    def line(row: tuple[str, ...]) -> str:
+        """The columns that are used; empty ones are a blank wide."""
+        cells = " | ".join(row[i].replace("|", "\\|") for i in used)
+        return re.sub(" +", " ", f"| {cells} |\n")
+
+    return line(titles) + "|" + "---|" * len(used) + "\n" + "".join(map(line, rows))
 
 
 def page(schema: Schema, text: str, name: str, named: set[str]) -> str:
@@ -148,9 +152,10 @@ def main() -> None:
         text = path.read_text()
         done = page(schema, text, name, named)
         count += len(BLOCK.findall(done))
-        if options.check and done != text:
+        if done != text and options.check:
             sys.exit(f"{name}: tables are not those of the schema: docs/keys.py {options.program} writes them")
-        path.write_text(done)
+        if done != text:
+            path.write_text(done)
     if left := unnamed(schema, named):
         sys.exit(f"no page has {', '.join(left)}")
     print(f"{count} tables have the keys of the schema")

@@ -108,7 +108,10 @@ pub fn snap<const D: usize>(
         .reduce(|| 0.0, f64::max);
 
     let (vertices, id_of) = weld(&points);
-    let corners = |facet: &[u32; D]| facet.map(|v| id_of[v as usize]);
+    let corners = |facet: &[u32; D], _: &[[i32; D]]| {
+        let corners = facet.map(|v| id_of[v as usize]);
+        distinct(&corners).then_some(corners)
+    };
     let mut snapped = with_facets(surface, lattice, vertices, corners);
     snapped.report.max_displacement = max_displacement;
     Ok(snapped)
@@ -125,21 +128,23 @@ pub fn snap_apart<const D: usize>(
     lattice: SnapLattice<D>,
 ) -> Result<Snapped<D>, SnapError> {
     let points = snap_points(surface, lattice)?;
-    Ok(with_facets(surface, lattice, points, |facet| *facet))
+    let corners = |facet: &[u32; D], points: &[[i32; D]]| {
+        distinct(&facet.map(|v| points[v as usize])).then_some(*facet)
+    };
+    Ok(with_facets(surface, lattice, points, corners))
 }
 
-/// The facets of a surface whose corners are at different places, with these vertices.
+/// The facets of a surface with these vertices: the corners of each, or nothing where two of them met.
 fn with_facets<const D: usize>(
     surface: &Surface<D>,
     lattice: SnapLattice<D>,
     vertices: Vec<[i32; D]>,
-    corners: impl Fn(&[u32; D]) -> [u32; D],
+    corners: impl Fn(&[u32; D], &[[i32; D]]) -> Option<[u32; D]>,
 ) -> Snapped<D> {
     let mut facets = Vec::with_capacity(surface.facets.len());
     let mut facet_patch = Vec::with_capacity(surface.facet_patch.len());
     for (f, facet) in surface.facets.iter().enumerate() {
-        let corners = corners(facet);
-        if distinct(&corners.map(|v| vertices[v as usize])) {
+        if let Some(corners) = corners(facet, &vertices) {
             facets.push(corners);
             facet_patch.extend(surface.facet_patch.get(f));
         }

@@ -77,7 +77,7 @@ pub struct OutputSpec {
     /// For `picture`: whether to draw contour lines at the numbers of the colour bar. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contours: Option<bool>,
-    /// For `picture`: lines that show the velocity in the plane. Default: none.
+    /// For `picture`: `streamlines` or `arrows` of the in-plane velocity. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<FlowLines>,
     /// For `picture`: whether to draw coordinate axes, from a width of 400 pixels on. Default: `true`.

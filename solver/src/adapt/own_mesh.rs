@@ -54,14 +54,7 @@ impl<const D: usize, B: FlowKernels<D>> OwnMesh<D, B> {
 
     /// The mesh in host memory.
     pub(crate) fn on_host(&self, backend: &B) -> Result<&Mesh<D>, SolverError> {
-        if let Some(mesh) = B::on_host(&self.mesh) {
-            return Ok(mesh);
-        }
-        if self.copy.get().is_none() {
-            // Who comes first does not matter: the copies are the same.
-            let _ = self.copy.set(self.mesh.download(backend)?);
-        }
-        Ok(self.copy.get().expect("the copy was made above"))
+        on_host(backend, &self.mesh, &self.copy)
     }
 
     /// Updates of leaf cells in a root step.
@@ -125,6 +118,22 @@ impl<const D: usize, B: FlowKernels<D>> OwnMesh<D, B> {
         }
         best.map_or_else(|| attempt(high), Ok)
     }
+}
+
+/// A mesh, or its copy in host memory, which is made when it is requested first.
+pub(crate) fn on_host<'a, const D: usize, B: FlowKernels<D>>(
+    backend: &B,
+    mesh: &'a Mesh<D, B>,
+    copy: &'a OnceLock<Mesh<D>>,
+) -> Result<&'a Mesh<D>, SolverError> {
+    if let Some(mesh) = B::on_host(mesh) {
+        return Ok(mesh);
+    }
+    if copy.get().is_none() {
+        // Who comes first does not matter: the copies are the same.
+        let _ = copy.set(mesh.download(backend)?);
+    }
+    Ok(copy.get().expect("the copy was made above"))
 }
 
 /// The number of blocks of a mesh, and a bit for each that is refined, in the order of the canonical ids.

@@ -1,7 +1,7 @@
 //! The mesh of bodies in the memory of a device, which embeds them and makes the tables of the finest level there.
 
 use super::{Movement, movement::Followed, refuse};
-use crate::{SolverError, kernels::FlowKernels, tables::Level};
+use crate::{SolverError, adapt::own_mesh, kernels::FlowKernels, tables::Level};
 use cutlink_device::Memory;
 use cutlink_voxelizer::{Mesh, VoxelError};
 use std::sync::OnceLock;
@@ -87,11 +87,7 @@ impl<const D: usize, B: FlowKernels<D>> Embedded<D, B> {
     /// The mesh in host memory.
     pub(crate) fn on_host(&self, backend: &B) -> Result<&Mesh<D>, SolverError> {
         let mesh = self.mesh.as_ref().ok_or_else(missing)?;
-        if self.copy.get().is_none() {
-            // Who comes first does not matter: the copies are the same.
-            let _ = self.copy.set(mesh.download(backend)?);
-        }
-        Ok(self.copy.get().expect("the copy was made above"))
+        own_mesh::on_host(backend, mesh, &self.copy)
     }
 }
 

@@ -3,9 +3,9 @@
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
 //! | [`slots`](TopologyKernels::slots) | which blocks of a level have populations, in what order | `tables` |
-//! | [`places`](TopologyKernels::places) | neighbours and masks by slot | `tables` |
+//! | [`places`](TopologyKernels::places), [`masks`](TopologyKernels::masks) | neighbours and masks by slot | `tables` |
 //! | [`cuts`](TopologyKernels::cuts), [`walls`](TopologyKernels::walls) | cut links of the special slots, and slots with walls | `tables` |
-//! | [`embed_bodies`](TopologyKernels::embed_bodies), [`masks`](TopologyKernels::masks), [`uncovered`](TopologyKernels::uncovered), [`has_fault`](TopologyKernels::has_fault) | bodies that moved, and whether they may be there | `embedded` |
+//! | [`embed_bodies`](TopologyKernels::embed_bodies), [`uncovered`](TopologyKernels::uncovered), [`has_fault`](TopologyKernels::has_fault) | bodies that moved, and whether they may be there | `embedded` |
 //! | [`limit`](TopologyKernels::limit), [`weigh`](TopologyKernels::weigh) | how many levels each leaf may have, and how much it needs them | `wish` |
 //! | [`want`](TopologyKernels::want), [`spread`](TopologyKernels::spread), [`mark_wanted`](TopologyKernels::mark_wanted) | marks by layers around what is wanted | `wish` |
 //! | [`own_slots`](TopologyKernels::own_slots), [`sources`](TopologyKernels::sources) | where populations come from after a change | `transfer` |
@@ -108,7 +108,7 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         poses: &[Pose<D>],
     ) -> Result<Mesh<D, Self>, VoxelError>;
 
-    /// Cells to step and solid cells of blocks, which are leaves.
+    /// Cells to step and solid cells of blocks.
     fn masks(
         &self,
         mesh: &Mesh<D, Self>,

@@ -1,4 +1,4 @@
-//! What follows from embedding bodies anew on the blocks of a flow: masks, uncovered cells, and whether they may be there.
+//! What follows from embedding bodies anew on the blocks of a flow: uncovered cells, and whether they may be there.
 
 use crate::{
     constants::NEAREST_BODIES,
@@ -6,25 +6,16 @@ use crate::{
 };
 use cutlink_amr::dims;
 use cutlink_device::Host;
-use cutlink_voxelizer::{Mesh, unpack_cell};
-use rayon::prelude::*;
+use cutlink_voxelizer::unpack_cell;
 
 /// Why bodies may not be where they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A link of one is in a slot that exchanges with a coarser level.
     Border(usize),
-    /// A body meets another one, or what is at rest: numbers of bodies, of which there are as many as the second of the latter.
+    /// A body is too near to another one, or to what is at rest: their numbers, the smaller first; what is at rest has the number of
+    /// bodies.
     Meets([u32; 2]),
-}
-
-/// Cells to step and solid cells of blocks, which are leaves.
-pub(super) fn masks<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> [Vec<u64>; 2] {
-    let solid: Vec<u64> = (blocks.par_iter())
-        .map(|&id| mesh.classes.solid[id as usize])
-        .collect();
-    let stepped = solid.iter().map(|mask| dims::full_mask(D) & !mask);
-    [stepped.collect(), solid]
 }
 
 /// Cells that were solid and are not: 4^D times the slot plus the cell, ascending.

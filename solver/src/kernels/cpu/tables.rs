@@ -127,6 +127,7 @@ pub(super) fn places<const D: usize>(
         2 => neighbors::<D, 9>(mesh, periodic, blocks, slot_of),
         _ => neighbors::<D, 27>(mesh, periodic, blocks, slot_of),
     };
+    let [stepped, solid] = masks(mesh, blocks);
     let ghost = |&id: &u32| match forest.is_leaf(id) {
         true => classes.ghost[id as usize],
         false => 0,
@@ -137,13 +138,17 @@ pub(super) fn places<const D: usize>(
             .map(|&id| forest.coord[id as usize])
             .collect(),
         neighbors,
-        stepped: blocks.par_iter().map(|&id| stepped(mesh, id)).collect(),
-        solid: blocks
-            .par_iter()
-            .map(|&id| classes.solid[id as usize])
-            .collect(),
+        stepped,
+        solid,
         ghost: blocks.par_iter().map(ghost).collect(),
     }
+}
+
+/// Cells to step and solid cells of blocks.
+pub(super) fn masks<const D: usize>(mesh: &Mesh<D>, blocks: &[u32]) -> [Vec<u64>; 2] {
+    let stepped = blocks.par_iter().map(|&id| stepped(mesh, id));
+    let solid = blocks.par_iter().map(|&id| mesh.classes.solid[id as usize]);
+    [stepped.collect(), solid.collect()]
 }
 
 /// By slot, the slots around it: N directions. Rows are written by all threads, so that their memory is mapped by all.

@@ -76,7 +76,7 @@ impl<const D: usize> TopologyKernels<D> for Host {
     }
 
     fn masks(&self, mesh: &Mesh<D, Self>, blocks: &Vec<u32>) -> Result<[Vec<u64>; 2], SolverError> {
-        Ok(embedded::masks(mesh, blocks))
+        Ok(tables::masks(mesh, blocks))
     }
 
     fn uncovered(&self, before: &Vec<u64>, now: &Vec<u64>) -> Result<Vec<u32>, SolverError> {

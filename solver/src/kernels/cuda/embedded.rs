@@ -1,6 +1,6 @@
 //! A thread a slot, or a row of the mesh's table.
 
-use super::{EMBEDDED, TABLES, tables::totals};
+use super::{EMBEDDED, tables::totals};
 use crate::{SolverError, tables::Cuts};
 use cutlink_device::{
     Backend,
@@ -9,33 +9,6 @@ use cutlink_device::{
 use cutlink_voxelizer::Mesh;
 
 const THREADS: u32 = 256;
-
-pub(super) fn masks<const D: usize>(
-    cuda: &Cuda,
-    mesh: &Mesh<D, Cuda>,
-    blocks: &CudaBuf<u32>,
-) -> Result<[CudaBuf<u64>; 2], SolverError> {
-    let (forest, classes, slots) = (&mesh.forest, &mesh.classes, blocks.len());
-    let mut coord = cuda.uninit::<[i32; D]>("block coordinates", slots)?;
-    let mask = |what| cuda.uninit::<u64>(what, slots);
-    let (mut stepped, mut solid) = (mask("stepped cells")?, mask("solid cells")?);
-    let mut ghost = mask("ghost cells")?;
-    let launch = cuda
-        .launch(&TABLES, D, "gather_masks")
-        .buf(blocks)
-        .val(slots as u32)
-        .buf(&forest.coord)
-        .buf(&forest.first_child)
-        .buf(&classes.solid)
-        .buf(&classes.ghost)
-        .out(&mut coord)
-        .out(&mut stepped)
-        .out(&mut solid)
-        .out(&mut ghost);
-    // SAFETY: blocks are ids, of which the forest and the masks have an entry each; an entry a slot.
-    unsafe { launch.run(LaunchGrid::over(slots, THREADS))? };
-    Ok([stepped, solid])
-}
 
 pub(super) fn uncovered<const D: usize>(
     cuda: &Cuda,

@@ -108,16 +108,10 @@ pub(super) fn places<const D: usize>(
     blocks: &CudaBuf<u32>,
     slot_of: &CudaBuf<u32>,
 ) -> Result<Places<D, Cuda>, SolverError> {
-    let (forest, classes) = (&mesh.forest, &mesh.classes);
+    let forest = &mesh.forest;
     let slots = blocks.len();
     let places = slots * dims::directions(D);
-    let mut out = Places {
-        coord: cuda.uninit("block coordinates", slots)?,
-        neighbors: cuda.uninit("neighbours", places)?,
-        stepped: cuda.uninit("stepped cells", slots)?,
-        solid: cuda.uninit("solid cells", slots)?,
-        ghost: cuda.uninit("ghost cells", slots)?,
-    };
+    let mut neighbors = cuda.uninit("neighbours", places)?;
     let launch = cuda
         .launch(&TABLES, D, "find_neighbors")
         .buf(blocks)
@@ -125,9 +119,32 @@ pub(super) fn places<const D: usize>(
         .val(forest.grid())
         .buf(&forest.families)
         .buf(slot_of)
-        .out(&mut out.neighbors);
+        .out(&mut neighbors);
     // SAFETY: blocks are ids; families have the places of all but root blocks; a slot for each id, a place for each direction.
     unsafe { launch.run(LaunchGrid::over(places, THREADS))? };
+    let (coord, [stepped, solid, ghost]) = masks(cuda, mesh, blocks)?;
+    Ok(Places {
+        coord,
+        neighbors,
+        stepped,
+        solid,
+        ghost,
+    })
+}
+
+/// Coordinates of blocks; their cells to step, solid cells and ghosts.
+type Masks<const D: usize> = (CudaBuf<[i32; D]>, [CudaBuf<u64>; 3]);
+
+pub(super) fn masks<const D: usize>(
+    cuda: &Cuda,
+    mesh: &Mesh<D, Cuda>,
+    blocks: &CudaBuf<u32>,
+) -> Result<Masks<D>, SolverError> {
+    let (forest, classes, slots) = (&mesh.forest, &mesh.classes, blocks.len());
+    let mut coord = cuda.uninit("block coordinates", slots)?;
+    let mut stepped = cuda.uninit("stepped cells", slots)?;
+    let mut solid = cuda.uninit("solid cells", slots)?;
+    let mut ghost = cuda.uninit("ghost cells", slots)?;
     let launch = cuda
         .launch(&TABLES, D, "gather_masks")
         .buf(blocks)
@@ -136,13 +153,13 @@ pub(super) fn places<const D: usize>(
         .buf(&forest.first_child)
         .buf(&classes.solid)
         .buf(&classes.ghost)
-        .out(&mut out.coord)
-        .out(&mut out.stepped)
-        .out(&mut out.solid)
-        .out(&mut out.ghost);
+        .out(&mut coord)
+        .out(&mut stepped)
+        .out(&mut solid)
+        .out(&mut ghost);
     // SAFETY: blocks are ids, of which the forest and the masks have an entry each; an entry a slot.
     unsafe { launch.run(LaunchGrid::over(slots, THREADS))? };
-    Ok(out)
+    Ok((coord, [stepped, solid, ghost]))
 }
 
 pub(super) fn cuts<const D: usize>(

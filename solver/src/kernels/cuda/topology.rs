@@ -85,7 +85,8 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
         mesh: &Mesh<D, Self>,
         blocks: &CudaBuf<u32>,
     ) -> Result<[CudaBuf<u64>; 2], SolverError> {
-        embedded::masks(self, mesh, blocks)
+        let (_, [stepped, solid, _]) = tables::masks(self, mesh, blocks)?;
+        Ok([stepped, solid])
     }
 
     fn uncovered(
