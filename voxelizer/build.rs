@@ -12,12 +12,13 @@ mod constants;
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        BAND, CERTAIN, DIRECTION_BITS, FAR, FEW, FINE, HALF, MOST_NEAR, NEAR, REFERENCE, ROUNDING,
-        UNCERTAIN, UNPROVEN, fill, region,
+        BAND, CERTAIN, DIRECTION_BITS, FAR, FEW, FINE, HALF, KEY_BITS, MOST_NEAR, NEAR, REFERENCE,
+        ROUNDING, UNCERTAIN, UNPROVEN, fill, region,
     };
     use cutlink_nvcc::{Constant, KernelBuild};
     let values = [
         ("DIRECTION_BITS", Constant::U32(DIRECTION_BITS)),
+        ("KEY_BITS", Constant::U32(KEY_BITS)),
         ("FILL_NON_ZERO", Constant::U32(fill::NON_ZERO)),
         ("FILL_EVEN_ODD", Constant::U32(fill::EVEN_ODD)),
         ("FILL_ZERO", Constant::U32(fill::ZERO)),

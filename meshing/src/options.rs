@@ -197,9 +197,10 @@ pub struct MeshOptions {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Mesh"))]
     pub check_intersections: bool,
 
-    /// Levels of a patch, near a patch, or in a region; repeatable: patch:wing,levels=6;
+    /// Levels of a patch, near a patch, in a region, at edges, by curvature, in gaps; repeatable: patch:wing,levels=6;
     /// near:wing,levels=5,distance=0.1; box:0,-1,-1,5,1,1,levels=3; sphere:0,0,0,r=1,levels=4;
-    /// cylinder:0,0,0,5,0,0,r=1,levels=3
+    /// cylinder:0,0,0,5,0,0,r=1,levels=3; edges:*,levels=5; lines:FILE,levels=5; curvature:*,levels=6; gap:*,levels=5;
+    /// inside:FILE,levels=3; outside:FILE,levels=2
     #[cfg_attr(
         feature = "clap",
         arg(

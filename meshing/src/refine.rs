@@ -6,8 +6,21 @@
 //! box:X0,Y0,Z0,X1,Y1,Z1,levels=N             (2D: box:X0,Y0,X1,Y1,...)
 //! sphere:X,Y,Z,r=R,levels=N                  (2D: circle:X,Y,...)
 //! cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N    the ends of its axis
+//! edges:NAME,levels=N[,angle=A][,distance=D] sharp edges, borders of patches and open ones
+//! lines:FILE,levels=N[,distance=D]           lines of an OBJ or .eMesh file
+//! curvature:NAME,levels=N[,angle=A]          as fine as the surface bends, up to N levels
+//! gap:NAME,levels=N[,cells=M]                as fine as gaps are narrow, up to N levels
+//! inside:FILE,levels=N                       and outside: a closed surface
 //! ```
-//! Lengths in metres after the placement, as for `--domain`.
+//! Lengths in metres after the placement, as for `--domain`, angles in degrees. Files are placed as the surface is.
+
+mod bends;
+mod found;
+mod gaps;
+mod lines;
+mod solids;
+
+pub(crate) use found::{Scene, sides, spots};
 
 use cutlink_amr::MAX_LEVELS;
 use cutlink_common::Error;
@@ -15,10 +28,11 @@ use cutlink_voxelizer::{EmbedParams, Reach, Region, RegionShape, WallRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The grammar of each kind, for messages.
-const KINDS: [(&str, &str); 6] = [
+const KINDS: [(&str, &str); 12] = [
     ("patch", "patch:NAME,levels=N[,wall-distance=D]"),
     ("near", "near:NAME,levels=N,distance=D (NAME may be *)"),
     (
@@ -28,12 +42,31 @@ const KINDS: [(&str, &str); 6] = [
     ("sphere", "sphere:X,Y,Z,r=R,levels=N"),
     ("circle", "circle:X,Y,r=R,levels=N"),
     ("cylinder", "cylinder:X0,Y0,Z0,X1,Y1,Z1,r=R,levels=N"),
+    (
+        "edges",
+        "edges:NAME,levels=N[,angle=A][,distance=D] (NAME may be *)",
+    ),
+    ("lines", "lines:FILE,levels=N[,distance=D]"),
+    (
+        "curvature",
+        "curvature:NAME,levels=N[,angle=A] (NAME may be *)",
+    ),
+    ("gap", "gap:NAME,levels=N[,cells=M] (NAME may be *)"),
+    ("inside", "inside:FILE,levels=N"),
+    ("outside", "outside:FILE,levels=N"),
 ];
+
+/// Degrees between facets from which on an edge is sharp.
+const SHARP: f64 = 30.0;
+/// Degrees by which the surface may turn within a cell.
+const TURN: f64 = 15.0;
+/// Cells across a gap.
+const ACROSS: f64 = 4.0;
 
 /// One `--refine` rule, as given and as parsed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^(patch|near|box|sphere|circle|cylinder):"))]
+#[schemars(extend("pattern" = "^(patch|near|box|sphere|circle|cylinder|edges|lines|curvature|gap|inside|outside):"))]
 pub struct Refine {
     text: String,
     what: What,
@@ -54,6 +87,30 @@ enum What {
     Region {
         shape: RegionShape,
         dimensions: usize,
+    },
+    /// Ridges sharper than an angle in degrees.
+    Edges {
+        name: String,
+        angle: f64,
+        distance: f64,
+    },
+    Lines {
+        file: PathBuf,
+        distance: f64,
+    },
+    /// Cells in which the surface turns by more than an angle in degrees.
+    Curved {
+        name: String,
+        angle: f64,
+    },
+    Gap {
+        name: String,
+        across: f64,
+    },
+    /// A closed surface.
+    Solid {
+        file: PathBuf,
+        inside: bool,
     },
 }
 
@@ -106,6 +163,27 @@ impl FromStr for Refine {
             "near" => What::Near {
                 name: items.name()?,
                 distance: items.needed("distance", true)?,
+            },
+            "edges" => What::Edges {
+                name: items.name()?,
+                angle: items.angle(SHARP)?,
+                distance: items.length("distance", true)?.unwrap_or(0.0),
+            },
+            "lines" => What::Lines {
+                file: items.name()?.into(),
+                distance: items.length("distance", true)?.unwrap_or(0.0),
+            },
+            "curvature" => What::Curved {
+                name: items.name()?,
+                angle: items.angle(TURN)?,
+            },
+            "gap" => What::Gap {
+                name: items.name()?,
+                across: items.length("cells", false)?.unwrap_or(ACROSS),
+            },
+            "inside" | "outside" => What::Solid {
+                file: items.name()?.into(),
+                inside: kind == "inside",
             },
             _ => items.region(&kind)?,
         };
@@ -176,7 +254,16 @@ impl<'a> Items<'a> {
         };
         match text.parse::<f64>() {
             Ok(x) if x.is_finite() && (x > 0.0 || zero && x == 0.0) => Ok(Some(x)),
-            _ => Err(self.wrong(&format!("{key} is {text}, which is not a length"))),
+            _ => Err(self.wrong(&format!("{key} is {text}, which is not a number above 0"))),
+        }
+    }
+
+    /// Degrees, less than 180.
+    fn angle(&mut self, default: f64) -> Result<f64, String> {
+        let angle = self.length("angle", false)?.unwrap_or(default);
+        match angle < 180.0 {
+            true => Ok(angle),
+            false => Err(self.wrong(&format!("angle is {angle}, not below 180 degrees"))),
         }
     }
 
@@ -188,7 +275,7 @@ impl<'a> Items<'a> {
     fn name(&mut self) -> Result<String, String> {
         match std::mem::take(&mut self.words)[..] {
             [name] if !name.is_empty() => Ok(name.to_owned()),
-            _ => Err(self.wrong("exactly one patch name is needed")),
+            _ => Err(self.wrong("exactly one name is needed")),
         }
     }
 
@@ -291,6 +378,18 @@ pub fn apply<const D: usize>(
                 levels,
                 reach: Reach::Within(*distance),
             }),
+            What::Edges { name, .. } | What::Curved { name, .. } | What::Gap { name, .. } => {
+                if name != "*" {
+                    find(name, patches, rule)?;
+                }
+            }
+            What::Lines { file, .. } if D != 3 => {
+                return Err(Error::input(format!(
+                    "--refine lines:{}: lines of files are for 3D, but the surface is {D}D",
+                    file.display()
+                )));
+            }
+            What::Lines { .. } | What::Solid { .. } => {}
         }
     }
     if !made.walls.is_empty() || made.levels > params.levels {
@@ -336,6 +435,11 @@ mod tests {
             "box:-1,0,0,2,1,1,levels=3",
             "circle:0,0,r=1,levels=2",
             "cylinder:0,0,0,1,0,0,r=0.5,levels=4",
+            "edges:*,levels=6,angle=40,distance=0.1",
+            "lines:some folder/rim.obj,levels=5",
+            "curvature:wing,levels=7,angle=5",
+            "gap:*,levels=6,cells=8",
+            "outside:tank.stl,levels=2",
         ];
         for text in good {
             let refine: Refine = text.parse().expect("a rule");
@@ -348,7 +452,11 @@ mod tests {
             ("box:0,0,0,1,1,levels=3", "5 coordinates"),
             ("box:0,0,0,0,1,1,levels=3", "lower corner"),
             ("sphere:0,0,0,levels=3", "r=… is missing"),
-            ("sphere:0,0,0,r=-1,levels=3", "not a length"),
+            ("sphere:0,0,0,r=-1,levels=3", "above 0"),
+            ("curvature:a,levels=3,angle=180", "below 180"),
+            ("edges:a,levels=3,cells=4", "cells is unknown"),
+            ("gap:a,levels=3,cells=0", "above 0"),
+            ("inside:levels=3", "exactly one name"),
             ("near:a,levels=3,distance=1,levels=4", "twice"),
             ("patch:a,levels=99", "99"),
             ("patch:a,levels=2,width=3", "width is unknown"),

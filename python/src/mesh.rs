@@ -231,7 +231,10 @@ where
     report.device.peak_bytes = opening.get()?.opened.peak_bytes();
     report.notes = builder.notes;
     let distance = builder.job.wall_distance.unwrap_or(0.0);
-    let params = builder.job.params::<D>(distance, &prepared.patches)?;
+    let params = EmbedParams {
+        spots: prepared.params.spots.clone(),
+        ..builder.job.params::<D>(distance, &prepared.patches)?
+    };
     let params = params.with_levels(builder.levels);
     let body = prepared.placed.map(|placed| Body {
         placed,

@@ -3,6 +3,9 @@
 /// Bits of the direction mask in an entry of [`LinkTable::cells`](crate::LinkTable::cells).
 pub const DIRECTION_BITS: u32 = 27;
 
+/// Bits of a coordinate in the key of a cell or a block. Finest cells have 20: their lattice has 28, with 8 below the cell.
+pub(crate) const KEY_BITS: u32 = 21;
+
 /// Numbers of the fill rules, [`Fill`](crate::Fill).
 pub(crate) mod fill {
     pub(crate) const NON_ZERO: u32 = 0;

@@ -245,6 +245,7 @@ fn closed_form<const D: usize>(
                 refined += volume / edge.powi(D as i32);
             }
         }
+        refined += marks.spots.len() as f64;
         blocks.push(children * refined.min(blocks[level]));
     }
     let links = |level: usize| {

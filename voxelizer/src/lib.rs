@@ -28,6 +28,7 @@ pub mod refine;
 mod relink;
 mod seed;
 mod sheets;
+mod spots;
 mod thin;
 mod validate;
 pub mod vtk;
@@ -52,6 +53,7 @@ pub use params::{EmbedParams, Reach, Region, RegionShape, Stage, StageObserver, 
 pub use periodic::check_periodic;
 pub use seed::{Kept, SeedError, keep_connected};
 pub use sheets::{Gap, Sheltered, finest_reach, keep_sheltered};
+pub use spots::Spots;
 pub use thin::{Thin, ThinPlace, thin};
 pub use validate::{MeshViolation, validate};
 pub use windows::{Window, embed_window};

@@ -1,6 +1,7 @@
 //! Parameters of an embedding.
 
-use crate::{Fill, VoxelError};
+use crate::{Fill, Spots, VoxelError};
+use std::sync::Arc;
 
 /// Parameters of [`crate::embed`].
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub struct EmbedParams {
     pub walls: Vec<WallRule>,
     /// Regions to refine.
     pub regions: Vec<Region>,
+    /// Single cells to refine.
+    pub spots: Arc<Spots>,
 }
 
 /// How finely some patches are resolved.
@@ -91,6 +94,7 @@ impl EmbedParams {
             robust: false,
             walls: Vec::new(),
             regions: Vec::new(),
+            spots: Arc::default(),
         }
     }
 
@@ -108,6 +112,9 @@ impl EmbedParams {
         }
         for region in &mut self.regions {
             region.levels = region.levels.min(levels);
+        }
+        if !self.spots.is_empty() {
+            self.spots = Arc::new(self.spots.within(levels));
         }
         self
     }

@@ -15,6 +15,7 @@
 //! - *Regions*: on each axis the parent's centre is at most 3½ edges from that of f. A margin
 //!   m_ℓ = 3 (e_{ℓ+1} + e_{ℓ+2} + …) over the levels still to be refined suffices, the
 //!   sum being below 3 e_ℓ.
+//! - *Spots*, single cells: see `spots.rs`.
 
 #[cfg(feature = "cuda")]
 use crate::constants::region;
@@ -30,6 +31,8 @@ pub struct LevelMarks<const D: usize> {
     pub walls: Vec<Walls>,
     /// In regions.
     pub places: Vec<RegionPlace<D>>,
+    /// Blocks that [`Spots`](crate::Spots) want, as ascending keys.
+    pub spots: Vec<u64>,
 }
 
 impl<const D: usize> LevelMarks<D> {
@@ -259,7 +262,9 @@ pub fn plan<const D: usize>(
         .iter()
         .map(|rule| layers(rule, frame, if apart { 3 } else { 2 }))
         .collect();
-    let marks = |level: usize| LevelMarks {
+    let periodic = params.periodic_axes();
+    let spots = params.spots.blocks(frame, periodic, params.levels);
+    let marks = |(level, spots): (usize, Vec<u64>)| LevelMarks {
         walls: rules
             .iter()
             .zip(&layers)
@@ -283,11 +288,12 @@ pub fn plan<const D: usize>(
                 let edge = 4.0 * frame.dx_at(level);
                 let place = RegionPlace::new(region.shape, frame, edge, margin);
                 let blocks = frame.root_blocks().map(|n| f64::from(n << level));
-                place.images(blocks, params.periodic_axes())
+                place.images(blocks, periodic)
             })
             .collect(),
+        spots,
     };
-    Ok((0..params.levels.saturating_sub(1)).map(marks).collect())
+    Ok(spots.into_iter().enumerate().map(marks).collect())
 }
 
 /// Layers on each level that a rule refines.

@@ -32,7 +32,7 @@ use cutlink_mesher::robust::{RobustReport, first_gap};
 use cutlink_mesher::snap::Snapped;
 use cutlink_mpi::World;
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Frame, Gap, Mesh, MeshCounts, Reach, SeedError, Stage, StageObserver,
+    EmbedParams, Fill, Frame, Gap, Mesh, MeshCounts, Reach, SeedError, Spots, Stage, StageObserver,
     WallRule, check_levels, check_periodic, embed, finest_reach, keep_connected, keep_sheltered,
     kernels::MeshKernels, prepare, tell_gaps_apart,
 };
@@ -64,6 +64,8 @@ pub struct Placed<const D: usize> {
     pub wall_distance: f64,
     /// Largest distance of a shape's facets from the true surface, in metres.
     pub deviation: Option<f64>,
+    /// Cells that rules have found.
+    pub spots: Arc<Spots>,
 }
 
 /// A placed surface in 2D or 3D.
@@ -233,7 +235,10 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn place_file<const D: usize>(&mut self, loaded: Loaded<D>) -> Result<Placed<D>, Error> {
+    fn place_file<const D: usize>(&mut self, loaded: Loaded<D>) -> Result<Placed<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
         let Loaded {
             mut surface,
             report,
@@ -261,7 +266,10 @@ impl<'a> Builder<'a> {
     pub(crate) fn place_surface_here<const D: usize>(
         &mut self,
         surface: Surface<D>,
-    ) -> Result<Placed<D>, Error> {
+    ) -> Result<Placed<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
         let begin = Instant::now();
         let health = health::check(&surface);
         self.times.health = ms(begin);
@@ -273,13 +281,16 @@ impl<'a> Builder<'a> {
         surface: Surface<D>,
         health: Health<D>,
         read: Option<ReadReport>,
-    ) -> Result<Placed<D>, Error> {
+    ) -> Result<Placed<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
         let affine = self.job.placement.resolve_surface(&surface)?;
         let mut placed = surface.clone();
         affine.apply_surface(&mut placed);
         let bounds = placed.bounds().unwrap_or([[0.0; D]; 2]);
         let domain = self.domain(bounds)?;
-        Ok(Placed {
+        self.looked_at(Placed {
             wall_distance: self.job.wall_distance_in(&domain),
             surface,
             health,
@@ -288,6 +299,7 @@ impl<'a> Builder<'a> {
             placed,
             domain,
             deviation: None,
+            spots: Arc::default(),
         })
     }
 
@@ -308,7 +320,7 @@ impl<'a> Builder<'a> {
         let affine = sketch.affine;
         let mut placed = surface.clone();
         affine.apply_surface(&mut placed);
-        Ok(Placed {
+        self.looked_at(Placed {
             wall_distance: self.job.wall_distance_in(&domain),
             surface,
             health,
@@ -317,6 +329,7 @@ impl<'a> Builder<'a> {
             placed,
             domain,
             deviation: Some(deviation),
+            spots: Arc::default(),
         })
     }
 
@@ -342,6 +355,8 @@ impl<'a> Builder<'a> {
 
     pub(crate) fn params_here<const D: usize>(&self, of: &Placed<D>) -> Result<EmbedParams, Error> {
         let params = self.job.params::<D>(of.wall_distance, &of.placed.patches)?;
+        let spots = of.spots.clone();
+        let params = EmbedParams { spots, ..params };
         let mut params = params.with_levels(self.levels);
         if let Some(size) = self.job.close_holes {
             let finest = of.domain.frame.dx_at(params.levels - 1);
@@ -366,7 +381,7 @@ impl<'a> Builder<'a> {
             memory::levels(kernels, &of.placed, of.domain.frame, params, self.job.max_cells, self.parts())
         })?;
         self.levels = levels;
-        self.times.estimate = ms(begin);
+        self.times.estimate += ms(begin);
         if let Some(note) = note {
             self.note(note);
         }
@@ -441,6 +456,34 @@ impl<'a> Builder<'a> {
             zones,
             intersections: found,
         })
+    }
+
+    /// Finds the cells that rules leave to the surface, and to files.
+    ///
+    /// # Errors
+    /// As [`refine::spots`], and rules that name a patch the surface does not have.
+    fn looked_at<const D: usize>(&mut self, mut at: Placed<D>) -> Result<Placed<D>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        if self.job.refine.is_empty() {
+            return Ok(at);
+        }
+        let begin = Instant::now();
+        let job = self.job;
+        let params = self.params(&at)?;
+        let health = &at.health;
+        let told = health.unbalanced_edges == 0;
+        let scene = refine::Scene {
+            surface: &at.placed,
+            frame: &at.domain.frame,
+            periodic: params.periodic_axes(),
+            affine: &at.affine,
+            sides: refine::sides(job.fill, job.flow, health.inward, told),
+        };
+        at.spots = Arc::new(refine::spots(&job.refine, scene)?);
+        self.times.estimate += ms(begin);
+        Ok(at)
     }
 
     fn snap<const D: usize>(

@@ -16,7 +16,7 @@ use cutlink_mesher::robust::first_gap;
 use cutlink_mesher::snap::Snapped;
 use cutlink_pictures::{PictureError, SliceOptions, slice_png, slice_png_of};
 use cutlink_voxelizer::{
-    AnyMesh, Fill, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file,
+    AnyMesh, EmbedParams, Fill, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -463,7 +463,10 @@ impl Builder<'_> {
         let snapped: &dyn Any = &prepared.snapped;
         // Where no distance is given, cells with cut links are fine, and the others as coarse as they may be.
         let distance = self.job.wall_distance.unwrap_or(0.0);
-        let params = self.job.params::<D>(distance, &prepared.patches)?;
+        let params = EmbedParams {
+            spots: prepared.params.spots.clone(),
+            ..self.job.params::<D>(distance, &prepared.patches)?
+        };
         let params = params.with_levels(self.levels);
         let surface = snapped.downcast_ref::<Snapped<3>>();
         let rule = |(between, surface)| CellGrading {

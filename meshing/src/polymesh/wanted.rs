@@ -3,7 +3,8 @@
 use cutlink_common::Error;
 use cutlink_mesher::{nearest::NearestTree, snap::Snapped};
 use cutlink_voxelizer::refine::{RegionPlace, cell_places};
-use cutlink_voxelizer::{EmbedParams, Frame, Mesh, Reach, WallRule};
+use cutlink_voxelizer::{EmbedParams, Frame, Mesh, Reach, Spots, WallRule};
+use std::sync::Arc;
 
 /// What rules want.
 #[derive(Debug, Default)]
@@ -11,6 +12,7 @@ pub(super) struct Wanted {
     walls: Vec<NearWalls>,
     /// By level.
     places: Vec<Vec<RegionPlace<3>>>,
+    spots: Arc<Spots>,
 }
 
 /// Cells near some patches.
@@ -46,6 +48,7 @@ impl Wanted {
         Ok(Self {
             walls,
             places: (0..params.levels).map(places).collect(),
+            spots: params.spots.clone(),
         })
     }
 
@@ -56,13 +59,15 @@ impl Wanted {
         for walls in self.walls.iter().filter(|walls| level + 1 < walls.levels) {
             walls.mark(&Cube::of_block(&mesh.frame, level, coord), &mut found);
         }
-        let Some(places) = self.places.get(level).filter(|places| !places.is_empty()) else {
+        let places = self.places.get(level).map_or(&[][..], Vec::as_slice);
+        if places.is_empty() && self.spots.is_empty() {
             return found;
-        };
+        }
         for cell in 0..64 {
             let at = cutlink_amr::dims::unravel::<3>(cell, 4);
             let at = std::array::from_fn(|a| coord[a] + at[a]);
-            found |= u64::from(places.iter().any(|place| place.wants(at))) << cell;
+            let is_wanted = places.iter().any(|place| place.wants(at));
+            found |= u64::from(is_wanted || self.spots.holds(level, at)) << cell;
         }
         found
     }

@@ -16,8 +16,10 @@ use cutlink_tests::{
     oracle::{Determinants, Oracle, Space},
 };
 use cutlink_voxelizer::{
-    EmbedParams, Fill, Frame, Mesh, Reach, Region, RegionShape, WallRule, kernels::MeshKernels,
+    EmbedParams, Fill, Frame, Mesh, Reach, Region, RegionShape, Spots, WallRule,
+    kernels::MeshKernels,
 };
+use std::sync::Arc;
 
 backend_test!(
     primitives_in_the_plane,
@@ -178,6 +180,21 @@ fn regions() -> Vec<Region> {
         .collect()
 }
 
+/// Cells of each level along a diagonal of the box, some of them beyond it.
+fn with_spots<const D: usize>(params: EmbedParams, frame: &Frame<D>) -> EmbedParams {
+    let of_level = |level: usize| {
+        let along = (-2..7).map(|i| frame.root_cells.map(|n| (n as i32 * i << level) / 7));
+        along.collect::<Vec<[i32; D]>>()
+    };
+    let cells = (1..params.levels).map(of_level).collect();
+    let spots = Spots::new(frame, [false; D], cells);
+    assert!(!spots.is_empty(), "spots inside the box");
+    EmbedParams {
+        spots: Arc::new(spots),
+        ..params
+    }
+}
+
 fn primitives_with_rules_and_regions<K: AnyKernels>(kernels: &K) {
     let rule = |patches: &[u16], levels: usize, reach: Reach| WallRule {
         patches: Some(patches.to_vec()),
@@ -198,6 +215,7 @@ fn primitives_with_rules_and_regions<K: AnyKernels>(kernels: &K) {
         ..levels(4)
     };
     let frame = frame_around(&cylinder, 16);
+    let params = with_spots(params, &frame);
     let mesh = embedded(kernels, &snapped(&cylinder, &frame, 4), frame, &params);
     assert!(mesh.graded, "patches of different levels");
 
@@ -216,6 +234,7 @@ fn primitives_with_rules_and_regions<K: AnyKernels>(kernels: &K) {
         ..levels(5)
     };
     let frame = frame_around(&wing, 32);
+    let params = with_spots(params, &frame);
     let mesh = checked(kernels, &snapped(&wing, &frame, 5), frame, &params);
     assert!(mesh.graded, "patches of different levels");
 }

@@ -62,6 +62,9 @@ fn too_coarse<const D: usize>(mesh: &Mesh<D>, params: &EmbedParams) -> Option<St
                 return Some(format!("level {level} at {center:?} in {region:?}"));
             }
         }
+        if params.spots.holds(level, mesh.forest.cell_coord(at)) {
+            return Some(format!("level {level} at {center:?}, a spot"));
+        }
         for direction in 0..dims::directions(D) {
             let Some(link) = mesh.link(at, direction) else {
                 continue;

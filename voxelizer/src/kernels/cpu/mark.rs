@@ -1,10 +1,11 @@
-//! Marks by layers around the surface (J26 §3.4.3) and by regions, and the cells at level
+//! Marks by layers around the surface (J26 §3.4.3), by regions and spots, and the cells at level
 //! boundaries.
 
 use super::super::{LevelData, LevelView, Rim, WindowPlaces};
 use crate::{
     VoxelError,
     refine::{LevelMarks, SOLID_LAYERS},
+    spots,
     windows::place,
 };
 use cutlink_amr::{Forest, Mark, NONE, OUTSIDE, dims};
@@ -49,10 +50,11 @@ pub(super) fn mark<const D: usize>(
             .zip(&reached)
             .for_each(|(w, r)| *w |= r);
     }
-    if !marks.places.is_empty() {
+    if !marks.places.is_empty() || !marks.spots.is_empty() {
         wanted.par_iter_mut().enumerate().for_each(|(row, wanted)| {
             let coord = forest.coord[view.first + row];
-            *wanted |= u8::from(marks.places.iter().any(|place| place.wants(coord)));
+            let is_wanted = marks.places.iter().any(|place| place.wants(coord));
+            *wanted |= u8::from(is_wanted || spots::holds(&marks.spots, coord));
         });
     }
     let outside = |&row: &u32| wanted[row as usize] == 1 && !is_inside(row);

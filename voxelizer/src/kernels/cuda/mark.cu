@@ -1,4 +1,4 @@
-// Marks by layers around the surface (J26 §3.4.3) and by regions, and the cells at level boundaries.
+// Marks by layers around the surface (J26 §3.4.3), by regions and spots, and the cells at level boundaries.
 
 #include "exact.cuh"
 #include "forest.cuh"
@@ -180,6 +180,31 @@ extern "C" __global__ void place(uint32_t first, uint32_t count, const Ints* coo
                                  uint8_t* wanted) {
     const uint32_t row = thread_index();
     if (row < count && wants(place, extent, coord[first + row])) {
+        wanted[row] = 1;
+    }
+}
+
+// Blocks whose keys are in an ascending list: `holds` of spots.rs.
+extern "C" __global__ void spots(uint32_t first, uint32_t count, const Ints* coord, const uint64_t* keys, uint32_t length,
+                                 uint8_t* wanted) {
+    const uint32_t row = thread_index();
+    if (row >= count) {
+        return;
+    }
+    uint64_t key = 0;
+    for (int a = 0; a < D; a++) {
+        key |= static_cast<uint64_t>(coord[first + row].v[a]) << (KEY_BITS * a);
+    }
+    uint32_t low = 0, high = length;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (keys[middle] < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low < length && keys[low] == key) {
         wanted[row] = 1;
     }
 }

@@ -69,6 +69,19 @@ pub(super) fn mark<const D: usize>(
         // SAFETY: a coordinate an id, a byte a block of the level.
         unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     }
+    if !marks.spots.is_empty() {
+        let keys = cuda.upload(marks.spots.clone())?;
+        let launch = cuda
+            .launch(&MARK, D, "spots")
+            .val(view.first as u32)
+            .val(view.count as u32)
+            .buf(&data.forest.coord)
+            .buf(&keys)
+            .val(keys.len() as u32)
+            .out(&mut wanted);
+        // SAFETY: a coordinate an id, so many ascending keys, a byte a block of the level.
+        unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
+    }
     let mut reached = cuda.uninit("marks", view.count)?;
     sweep.outside(&wanted, &mut reached)?;
     drop(wanted);
