@@ -183,7 +183,7 @@ fn regions() -> Vec<Region> {
 /// Cells of each level along a diagonal of the box, some of them beyond it.
 fn with_spots<const D: usize>(params: EmbedParams, frame: &Frame<D>) -> EmbedParams {
     let of_level = |level: usize| {
-        let along = (-2..7).map(|i| frame.root_cells.map(|n| (n as i32 * i << level) / 7));
+        let along = (-2..7).map(|i| frame.root_cells.map(|n| ((n as i32 * i) << level) / 7));
         along.collect::<Vec<[i32; D]>>()
     };
     let cells = (1..params.levels).map(of_level).collect();
