@@ -254,7 +254,10 @@ impl<'a> Items<'a> {
         };
         match text.parse::<f64>() {
             Ok(x) if x.is_finite() && (x > 0.0 || zero && x == 0.0) => Ok(Some(x)),
-            _ => Err(self.wrong(&format!("{key} is {text}, which is not a number above 0"))),
+            _ => {
+                let least = if zero { "of 0 or more" } else { "above 0" };
+                Err(self.wrong(&format!("{key} is {text}, which is not a number {least}")))
+            }
         }
     }
 

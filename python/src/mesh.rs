@@ -230,12 +230,7 @@ where
     report.peak_rss_bytes = memory::peak_resident();
     report.device.peak_bytes = opening.get()?.opened.peak_bytes();
     report.notes = builder.notes;
-    let distance = builder.job.wall_distance.unwrap_or(0.0);
-    let params = EmbedParams {
-        spots: prepared.params.spots.clone(),
-        ..builder.job.params::<D>(distance, &prepared.patches)?
-    };
-    let params = params.with_levels(builder.levels);
+    let params = builder.params_by_cell(&prepared)?;
     let body = prepared.placed.map(|placed| Body {
         placed,
         snapped: prepared.snapped,

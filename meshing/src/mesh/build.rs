@@ -369,6 +369,23 @@ impl<'a> Builder<'a> {
         Ok(params)
     }
 
+    /// The rules of a mesh graded by cell: where no distance is given, cells with cut links are fine, and the others as coarse
+    /// as they may be.
+    ///
+    /// # Errors
+    /// As [`Self::params`].
+    pub fn params_by_cell<const D: usize>(
+        &self,
+        prepared: &Prepared<D>,
+    ) -> Result<EmbedParams, Error> {
+        let distance = self.job.wall_distance.unwrap_or(0.0);
+        let params = EmbedParams {
+            spots: prepared.params.spots.clone(),
+            ..self.job.params::<D>(distance, &prepared.patches)?
+        };
+        Ok(params.with_levels(self.levels))
+    }
+
     /// Drops the levels beyond `--max-cells`; an error if the mesh does not fit into memory.
     fn fit<const D: usize>(&mut self, of: &Placed<D>) -> Result<(), Error>
     where

@@ -16,7 +16,7 @@ use cutlink_mesher::robust::first_gap;
 use cutlink_mesher::snap::Snapped;
 use cutlink_pictures::{PictureError, SliceOptions, slice_png, slice_png_of};
 use cutlink_voxelizer::{
-    AnyMesh, EmbedParams, Fill, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file,
+    AnyMesh, Fill, LevelCounts, Mesh, MeshCounts, Thin, VoxelError, mesh_file,
 };
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -461,13 +461,7 @@ impl Builder<'_> {
     ) -> Result<(Castellated, u64), Error> {
         let placed = prepared.placed.as_ref().map(|placed| placed as &dyn Any);
         let snapped: &dyn Any = &prepared.snapped;
-        // Where no distance is given, cells with cut links are fine, and the others as coarse as they may be.
-        let distance = self.job.wall_distance.unwrap_or(0.0);
-        let params = EmbedParams {
-            spots: prepared.params.spots.clone(),
-            ..self.job.params::<D>(distance, &prepared.patches)?
-        };
-        let params = params.with_levels(self.levels);
+        let params = self.params_by_cell(prepared)?;
         let surface = snapped.downcast_ref::<Snapped<3>>();
         let rule = |(between, surface)| CellGrading {
             between,

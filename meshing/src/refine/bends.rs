@@ -7,7 +7,7 @@
 //! of the surface, which has more area in a cell that it passes aslant. In 2D it is the sum of the angles. Angles of
 //! outward and inward bends have opposite signs: what is rough below the width of a cell cancels.
 
-use super::found::{Cells, Scene, along, clipped, reserve};
+use super::found::{Cells, Scene, along, clipped, length, reserve};
 use cutlink_common::Error;
 use cutlink_device::{Backend as _, Host};
 use cutlink_mesher::{Surface, surface::unit_normal};
@@ -45,13 +45,15 @@ pub(super) fn ridges<const D: usize>(surface: &Surface<D>) -> Result<Vec<Ridge<D
     let count = (D * surface.facets.len()) as u64;
     let each = size_of::<Use>() + size_of::<Ridge<D>>() + 8 * (D + 4);
     Host.reserve("edges of facets", count * each as u64)?;
-    let place = places(surface);
+    let mut welded = surface.clone();
+    welded.weld();
+    let surface = &welded;
     let normals: Vec<Option<[f64; D]>> = (0..surface.facets.len())
         .into_par_iter()
         .map(|facet| unit_normal(surface.corners(facet)))
         .collect();
     let of_facet = |facet: usize| {
-        let corners = surface.facets[facet].map(|v| place[v as usize]);
+        let corners = surface.facets[facet];
         let is_there = normals[facet].is_some();
         (0..if is_there { D } else { 0 }).map(move |k| {
             let (a, b) = match D {
@@ -87,21 +89,6 @@ pub(super) fn ridges<const D: usize>(surface: &Surface<D>) -> Result<Vec<Ridge<D
     Ok(same.par_iter().map(ridge).collect())
 }
 
-/// For each vertex the first one at its place.
-fn places<const D: usize>(surface: &Surface<D>) -> Vec<u32> {
-    // -0 is 0.
-    let key = |v: u32| surface.vertices[v as usize].map(|x| (x + 0.0).to_bits());
-    let mut order: Vec<u32> = (0..surface.vertices.len() as u32).collect();
-    order.par_sort_unstable_by_key(|&v| (key(v), v));
-    let mut place = vec![0; order.len()];
-    for same in order.chunk_by(|&a, &b| key(a) == key(b)) {
-        for &v in same {
-            place[v as usize] = same[0];
-        }
-    }
-    place
-}
-
 /// The angle between two facets at a ridge, in degrees, and the slope.
 fn turn<const D: usize>(
     surface: &Surface<D>,
@@ -128,7 +115,7 @@ fn turn<const D: usize>(
         .sum();
     let mean: [f64; D] = std::array::from_fn(|a| (m[a] + n[a]).abs());
     let size = mean.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let widest = mean.into_iter().fold(0.0, f64::max);
+    let widest = mean.into_iter().max_by(f64::total_cmp).unwrap_or_default();
     let slope = if size > 0.0 { widest / size } else { 1.0 };
     (
         angle.to_degrees() * if above > 0.0 { -1.0 } else { 1.0 },
@@ -195,13 +182,6 @@ pub(super) fn cells<const D: usize>(
         sums = summed(above.collect());
     }
     Ok(found)
-}
-
-fn length<const D: usize>([from, to]: [[f64; D]; 2]) -> f64 {
-    (0..D)
-        .map(|a| (to[a] - from[a]).powi(2))
-        .sum::<f64>()
-        .sqrt()
 }
 
 fn tensor<const D: usize>(angle: f64, ends: [[f64; D]; 2]) -> Tensor {

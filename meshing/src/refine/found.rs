@@ -188,9 +188,15 @@ pub(super) fn clipped<const D: usize>(
 }
 
 /// Pieces of at most half a cell.
-fn steps<const D: usize>([from, to]: [[f64; D]; 2], dx: f64) -> usize {
-    let square: f64 = (0..D).map(|a| (to[a] - from[a]).powi(2)).sum();
-    ((2.0 * square.sqrt() / dx).ceil() as usize).max(1)
+fn steps<const D: usize>(ends: [[f64; D]; 2], dx: f64) -> usize {
+    ((2.0 * length(ends) / dx).ceil() as usize).max(1)
+}
+
+pub(super) fn length<const D: usize>([from, to]: [[f64; D]; 2]) -> f64 {
+    (0..D)
+        .map(|a| (to[a] - from[a]).powi(2))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// The cells of a level that a segment passes: those that meet the box around one of its pieces.

@@ -3,7 +3,7 @@
 //! A gap of width g asks for cells of at most g / n along the line across. Widths are measured from pieces of facets no wider
 //! than those cells, along the normal, by steps of the distance to the nearest facet (Hart 1996).
 
-use super::found::{Cells, Named, Scene, along, clipped};
+use super::found::{Cells, Named, Scene, along, clipped, length};
 use cutlink_common::Error;
 use cutlink_mesher::nearest::NearestTree;
 use cutlink_mesher::surface::unit_normal;
@@ -73,7 +73,7 @@ pub(super) fn cells<const D: usize>(
     Ok(made)
 }
 
-/// A point of the plane in space.
+/// A point in 3D; that of a 2D point has 0 as its third coordinate.
 fn wide<const D: usize>(p: [f64; D]) -> [f64; 3] {
     std::array::from_fn(|a| p.get(a).copied().unwrap_or(0.0))
 }
@@ -155,11 +155,7 @@ impl<const D: usize> Gaps<'_, D> {
 
 /// The longest edge of a facet and its number; in 2D its length.
 fn longest<const D: usize>(piece: &[[f64; D]; D]) -> (f64, usize) {
-    let length = |k: usize| {
-        let (p, q) = (piece[k], piece[(k + 1) % D]);
-        (0..D).map(|a| (p[a] - q[a]).powi(2)).sum::<f64>().sqrt()
-    };
-    let edges = (0..D).map(|k| (length(k), k));
+    let edges = (0..D).map(|k| (length([piece[k], piece[(k + 1) % D]]), k));
     edges.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
 }
 
