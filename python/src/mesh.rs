@@ -229,8 +229,8 @@ where
     };
     report.peak_rss_bytes = memory::peak_resident();
     report.device.peak_bytes = opening.get()?.opened.peak_bytes();
-    report.notes = builder.notes;
     let params = builder.params_by_cell(&prepared)?;
+    report.notes = builder.notes;
     let body = prepared.placed.map(|placed| Body {
         placed,
         snapped: prepared.snapped,
