@@ -255,3 +255,40 @@ fn a_flow_inside_fills_what_the_surface_encloses() {
     assert!((fluid / exact - 1.0).abs() < 0.02, "{fluid} of {exact}");
     assert!(inside["links"].as_u64() > Some(1000), "cut from within");
 }
+
+/// Two boxes 0.1 apart, root cells of 1/16: how many levels rules give.
+#[test]
+fn rules_find_gaps_lines_and_insides() {
+    let folder = Folder::new();
+    let at = |shape: &str, x: f64| {
+        let mut surface = solid(shape);
+        surface
+            .vertices
+            .iter_mut()
+            .for_each(|vertex| vertex[0] += x);
+        stl(&surface)
+    };
+    let [left, right] = [-0.175, 0.175].map(|x| at("box:size=0.25x0.4x0.4", x));
+    folder.write("two.stl", &(left + &right));
+    folder.write("zone.stl", &at("box:size=0.12x0.2x0.2", 0.37));
+    folder.write("l.obj", "v -0.4 -0.4 -0.4\nv 0.4 -0.4 -0.4\nl 1 2\n");
+    let mesh = "mesh two.stl --domain -0.5,-0.5,-0.5,0.5,0.5,0.5 --root 16 --levels 1 --wall-distance 0 --no-picture --force";
+    for (rule, levels) in [
+        // 4 cells in 0.1 need 1/64, 1 fits already, 1.7 need 1/32.
+        ("gap:*,levels=6", 3),
+        ("gap:*,levels=6,cells=1", 1),
+        ("gap:*,levels=6,cells=1.7", 2),
+        ("edges:*,levels=4", 4),
+        ("curvature:*,levels=3", 3),
+        ("edges:*,levels=4,angle=91", 1),
+        ("curvature:*,levels=3,angle=91", 1),
+        ("lines:l.obj,levels=4", 4),
+        ("inside:zone.stl,levels=3", 3),
+        ("outside:zone.stl,levels=2", 2),
+    ] {
+        let args = format!("{mesh} --refine {rule} --json");
+        let json = folder.run(&args).ok().json();
+        let found = json["levels"].as_array().expect("levels").len();
+        assert_eq!(found, levels, "{rule}");
+    }
+}
