@@ -18,6 +18,16 @@ pub enum TwoPhaseError {
         /// What it may be.
         expected: &'static str,
     },
+    /// A surface of liquid that overlaps itself.
+    #[error(
+        "the surface of a liquid overlaps itself: {part:.3} of the cell at {at:?} m is in it; unite its parts"
+    )]
+    Overlap {
+        /// The part of a cell that is inside, counted as often as it is.
+        part: f64,
+        /// The cell's lower corner, m.
+        at: Vec<f64>,
+    },
     /// An interface where the mesh is coarser than its finest level.
     #[error(
         "the interface reaches a cell of level {level} at {at:?} m, and the finest level is {finest}: \

@@ -118,23 +118,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             both,
             "positive, or both are zero",
         )?;
-        let mut alpha = array(mesh.blocks.cells())?;
-        let cells = dims::cells(D);
-        alpha
-            .par_chunks_mut(cells)
-            .enumerate()
-            .for_each(|(block, out)| {
-                if mesh.blocks.is_leaf(block) {
-                    let h = mesh.width_of(block);
-                    let corner = mesh.centre(block, 0).map(|x| x - 0.5 * h);
-                    shape::fractions(liquid, corner, h, out);
-                    for (cell, c) in out.iter_mut().enumerate() {
-                        if mesh.is_solid(block, cell) {
-                            *c = 0.0;
-                        }
-                    }
-                }
-            });
+        let alpha = start(&mesh, liquid)?;
         let fields = Fields {
             alpha,
             ..transfer::empty(&mesh, viscosity[0] > 0.0)?
@@ -516,6 +500,39 @@ impl<const D: usize> FlowMesh<D> {
         for u in &mut fields.velocity {
             self.restrict(u);
         }
+    }
+}
+
+/// The fractions at the start; none in solid cells.
+fn start<const D: usize>(
+    mesh: &FlowMesh<D>,
+    liquid: &[LiquidShape<D>],
+) -> Result<Vec<f64>, TwoPhaseError> {
+    let cells = dims::cells(D);
+    let mut alpha = array(mesh.blocks.cells())?;
+    let of_block = |(block, out): (usize, &mut [f64])| {
+        if !mesh.blocks.is_leaf(block) {
+            return None;
+        }
+        let h = mesh.width_of(block);
+        let corner = mesh.centre(block, 0).map(|x| x - 0.5 * h);
+        let wrong = shape::fractions(liquid, corner, h, out);
+        for (cell, c) in out.iter_mut().enumerate() {
+            if mesh.is_solid(block, cell) {
+                *c = 0.0;
+            }
+        }
+        wrong
+    };
+    let wrong: Vec<_> = (alpha.par_chunks_mut(cells).enumerate())
+        .map(of_block)
+        .collect();
+    match wrong.into_iter().flatten().next() {
+        Some((part, at)) => Err(TwoPhaseError::Overlap {
+            part,
+            at: at.to_vec(),
+        }),
+        None => Ok(alpha),
     }
 }
 

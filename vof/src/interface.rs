@@ -40,6 +40,7 @@ impl<const D: usize> Planes<D> {
     pub(crate) fn new(mesh: &FlowMesh<D>, alpha: &[f64]) -> Result<Self, TwoPhaseError> {
         let cells = dims::cells(D);
         check_level(mesh, alpha)?;
+        let alpha = &*mesh.with_ghosts(alpha);
         let finest = mesh.blocks.range(mesh.blocks.finest());
         let of = |block: usize| &alpha[block * cells..(block + 1) * cells];
         let mixed: Vec<usize> = finest
@@ -158,6 +159,7 @@ type Found<const D: usize> = (usize, [f64; D], Option<f64>, [f64; D]);
 
 /// Curvature of cells at the interface of the finest level: mixed ones, and pure ones beside one of the other kind.
 pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Curvature {
+    let alpha = &*mesh.with_ghosts(alpha);
     let cells = dims::cells(D);
     let level = mesh.blocks.finest();
     let (finest, h) = (mesh.blocks.range(level), mesh.width(level));

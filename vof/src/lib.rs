@@ -27,6 +27,7 @@ mod params;
 pub mod plane;
 mod project;
 pub mod shape;
+mod surface;
 mod sweep;
 mod transfer;
 mod velocity;
@@ -39,6 +40,7 @@ pub use integrals::PhaseIntegrals;
 pub use mesh::FlowMesh;
 pub use params::{BoxFace, FlowParams, Phases};
 pub use shape::LiquidShape;
+pub use surface::ClosedSurface;
 
 /// # Errors
 /// A parameter that is not sound, or NaN.

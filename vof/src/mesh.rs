@@ -2,8 +2,10 @@
 
 use crate::TwoPhaseError;
 use crate::compiled::compiled;
+use crate::velocity::next;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_elliptic::{Beside, Blocks};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Cells around a block that a [`Tile`] has on each side.
@@ -29,6 +31,15 @@ pub struct FlowMesh<const D: usize> {
     origin: [f64; D],
     /// Width of a cell of the root level, m.
     root_width: f64,
+    ghosts: Vec<GhostCell>,
+}
+
+/// A solid cell near a wall, and the cells beside it whose fractions it takes the mean of.
+#[derive(Debug, Clone)]
+struct GhostCell {
+    cell: u32,
+    beside: [u32; 6],
+    count: u8,
 }
 
 impl<const D: usize> FlowMesh<D> {
@@ -82,13 +93,80 @@ impl<const D: usize> FlowMesh<D> {
             solid
         };
         assert_eq!(solid.len(), blocks.len(), "a mask for each block");
-        Ok(Self {
+        let mut mesh = Self {
             blocks,
             around,
             solid,
             origin,
             root_width,
-        })
+            ghosts: Vec::new(),
+        };
+        mesh.ghosts = mesh.ghost_cells();
+        Ok(mesh)
+    }
+
+    /// Solid cells of the finest level within [`MARGIN`] cells of fluid, layer by layer.
+    fn ghost_cells(&self) -> Vec<GhostCell> {
+        let cells = dims::cells(D);
+        let finest = self.blocks.range(self.blocks.finest());
+        let mut left: Vec<(usize, usize)> = Vec::new();
+        for block in finest.filter(|&b| self.solid[b] != 0) {
+            left.extend(
+                (0..cells)
+                    .filter(|&c| self.is_solid(block, c))
+                    .map(|c| (block, c)),
+            );
+        }
+        let mut is_known = vec![
+            false;
+            if left.is_empty() {
+                0
+            } else {
+                self.blocks.cells()
+            }
+        ];
+        let mut ghosts = Vec::new();
+        for _ in 0..MARGIN {
+            let first = ghosts.len();
+            left.retain(|&(block, cell)| {
+                let mut ghost = GhostCell {
+                    cell: (block * cells + cell) as u32,
+                    beside: [0; 6],
+                    count: 0,
+                };
+                for (b, c) in (0..2 * D).filter_map(|side| next(self, block, cell, side)) {
+                    let other = b * cells + c;
+                    if !self.is_solid(b, c) || is_known[other] {
+                        ghost.beside[usize::from(ghost.count)] = other as u32;
+                        ghost.count += 1;
+                    }
+                }
+                let has_any = ghost.count > 0;
+                if has_any {
+                    ghosts.push(ghost);
+                }
+                !has_any
+            });
+            for ghost in &ghosts[first..] {
+                is_known[ghost.cell as usize] = true;
+            }
+        }
+        ghosts
+    }
+
+    /// Fractions with those that make the interface meet walls of solid cells at a right angle: a solid cell has the mean
+    /// of the cells beside it, from the wall inwards.
+    pub(crate) fn with_ghosts<'a>(&self, alpha: &'a [f64]) -> Cow<'a, [f64]> {
+        if self.ghosts.is_empty() {
+            return Cow::Borrowed(alpha);
+        }
+        let mut alpha = alpha.to_vec();
+        for ghost in &self.ghosts {
+            let of = &ghost.beside[..usize::from(ghost.count)];
+            let sum: f64 = of.iter().map(|&c| alpha[c as usize]).sum();
+            alpha[ghost.cell as usize] = sum / f64::from(ghost.count);
+        }
+        Cow::Owned(alpha)
     }
 
     /// The blocks.

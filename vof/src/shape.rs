@@ -1,9 +1,11 @@
 //! Exact volume fractions of shapes in cells.
 
+use crate::surface::ClosedSurface;
 use cutlink_amr::dims;
+use std::sync::Arc;
 
 /// A region that a liquid fills at the start.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum LiquidShape<const D: usize> {
     /// Between two corners, m.
     Box([[f64; D]; 2]),
@@ -21,6 +23,8 @@ pub enum LiquidShape<const D: usize> {
         /// m.
         radius: f64,
     },
+    /// The inside of a closed surface.
+    Surface(Arc<ClosedSurface<D>>),
 }
 
 /// Points of Gauss-Legendre quadrature on -1 to 1, and weights.
@@ -34,7 +38,8 @@ const GAUSS: [[f64; 2]; 5] = [
 
 impl<const D: usize> LiquidShape<D> {
     /// The part of a cell that is inside, by its lower corner and width. Exact to rounding for boxes, half-spaces and
-    /// circles; of spheres to 1e-10 of a cell: areas of circles, integrated between the places where their form changes.
+    /// circles, and surfaces that do not overlap themselves; of spheres to 1e-10 of a cell: areas of circles, integrated
+    /// between the places where their form changes.
     pub fn fraction(&self, low: [f64; D], width: f64) -> f64 {
         match self {
             Self::Box([from, to]) => {
@@ -52,6 +57,7 @@ impl<const D: usize> LiquidShape<D> {
                 let at: [f64; D] = std::array::from_fn(|a| low[a] - centre[a]);
                 ball::<D>(at, width, *radius) / width.powi(D as i32)
             }
+            Self::Surface(surface) => surface.part(low, width),
         }
         .clamp(0.0, 1.0)
     }
@@ -70,6 +76,7 @@ impl<const D: usize> LiquidShape<D> {
             Self::Ball { centre, radius } => {
                 centre.iter().all(|c| c.is_finite()) && radius.is_finite() && *radius > 0.0
             }
+            Self::Surface(surface) => surface.volume() > 0.0,
         }
     }
 
@@ -81,6 +88,7 @@ impl<const D: usize> LiquidShape<D> {
             Self::Ball { centre, radius } => {
                 [centre.map(|c| c - radius), centre.map(|c| c + radius)]
             }
+            Self::Surface(surface) => surface.corners(),
         }
     }
 
@@ -116,6 +124,7 @@ impl<const D: usize> LiquidShape<D> {
                 }
                 least <= radius * radius && most >= radius * radius
             }
+            Self::Surface(surface) => surface.touches(low, high),
         }
     }
 }
@@ -214,22 +223,52 @@ fn disc(at: [f64; 2], width: f64, r: f64) -> f64 {
     sum
 }
 
-/// The fractions of a block's cells in the union of shapes, taken as disjoint where they overlap in mixed cells.
+/// Fractions of a surface closer than this to 0 and 1 are rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// How far the parts of a surface may be from 0 to 1: beyond this it overlaps itself.
+const OVERLAP: f64 = 1e-9;
+
+/// The fractions of a block's cells in the union of shapes, taken as disjoint where they overlap in mixed cells. Returns a
+/// part of a surface that is none, because the surface overlaps itself, with the lower corner of its cell.
 pub fn fractions<const D: usize>(
     shapes: &[LiquidShape<D>],
     low: [f64; D],
     width: f64,
     out: &mut [f64],
-) {
-    for (cell, out) in out.iter_mut().enumerate() {
-        let at = dims::unravel::<D>(cell, 4);
-        let corner = std::array::from_fn(|a| low[a] + f64::from(at[a]) * width);
-        let sum: f64 = shapes
-            .iter()
-            .map(|shape| shape.fraction(corner, width))
-            .sum();
-        *out = sum.min(1.0);
+) -> Option<(f64, [f64; D])> {
+    let mut wrong = None;
+    let mut of_surface = |surface: &ClosedSurface<D>, low: [f64; D], width: f64| {
+        let part = surface.part(low, width);
+        if !(-OVERLAP..=1.0 + OVERLAP).contains(&part) {
+            wrong.get_or_insert((part, low));
+        }
+        match part {
+            p if p < ROUNDING => 0.0,
+            p if p > 1.0 - ROUNDING => 1.0,
+            p => p,
+        }
+    };
+    out.fill(0.0);
+    for shape in shapes {
+        let whole = match shape {
+            LiquidShape::Surface(of) if !of.touches(low, low.map(|x| x + 4.0 * width)) => {
+                Some(of_surface(of, low, 4.0 * width))
+            }
+            _ => None,
+        };
+        for (cell, out) in out.iter_mut().enumerate() {
+            let at = dims::unravel::<D>(cell, 4);
+            let corner = std::array::from_fn(|a| low[a] + f64::from(at[a]) * width);
+            *out += match (shape, whole) {
+                (_, Some(whole)) => whole,
+                (LiquidShape::Surface(of), None) => of_surface(of, corner, width),
+                _ => shape.fraction(corner, width),
+            };
+        }
     }
+    out.iter_mut().for_each(|c| *c = c.min(1.0));
+    wrong
 }
 
 #[cfg(test)]

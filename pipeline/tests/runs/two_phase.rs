@@ -43,13 +43,13 @@ kind = "probes"
 points = [[0.1, 0.05]]
 "#;
 
-fn case(folder: &Path, text: &str) -> TwoPhaseCase {
+pub(crate) fn case(folder: &Path, text: &str) -> TwoPhaseCase {
     let mut case = TwoPhaseCase::from_toml(text).expect("a case");
     case.output.folder = Some(folder.to_owned());
     case
 }
 
-fn options() -> RunOptions {
+pub(crate) fn options() -> RunOptions {
     RunOptions {
         threads: 2,
         ..RunOptions::default()
@@ -314,13 +314,13 @@ fn keys_of_other_kinds_are_named_as_such() {
 }
 
 /// A table of numbers: a column at the first line from a time on, and all of it.
-struct Columns {
+pub(crate) struct Columns {
     names: Vec<String>,
     lines: Vec<Vec<f64>>,
 }
 
 impl Columns {
-    fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).expect("a table");
         let mut lines = text.lines();
         let names = lines
@@ -340,13 +340,13 @@ impl Columns {
         }
     }
 
-    fn column(&self, name: &str) -> Vec<f64> {
+    pub(crate) fn column(&self, name: &str) -> Vec<f64> {
         let at = self.names.iter().position(|n| n == name).expect("a column");
         self.lines.iter().map(|line| line[at]).collect()
     }
 
     /// The value of a column at a time, between lines.
-    fn at(&self, name: &str, time: f64) -> f64 {
+    pub(crate) fn at(&self, name: &str, time: f64) -> f64 {
         let (times, values) = (self.column("time (s)"), self.column(name));
         let after = times
             .iter()

@@ -65,7 +65,7 @@ fn there_and_back<const D: usize>(root: [u32; D], shape: LiquidShape<D>, most: f
     let floor = mesh::forest(root, [false; D], 2, |_, _| true);
     let width = 0.25 / f64::from(root[0]);
     let mesh = FlowMesh::new(&forest, [0.0; D], width, Vec::new()).expect("a mesh");
-    let mut flow = TwoPhaseFlow::new(mesh, params, &[shape]).expect("a flow");
+    let mut flow = TwoPhaseFlow::new(mesh, params, std::slice::from_ref(&shape)).expect("a flow");
     flow.set_velocity(|x| std::array::from_fn(|a| (3.0 * x[(a + 1) % D]).sin() + x[a]))
         .expect("a projection");
     let (start, volume, sum) = (flow.save(), flow.integrals().volume[0], momentum(&flow));

@@ -192,7 +192,7 @@ fn resume_and_threads_give_the_same_bits() {
     let fine = |c: [f64; 2], h: f64| c[0] < 0.6 + h && c[1] < 0.6 + h;
     let new = || {
         let mesh = mesh::mesh([4; 2], [false; 2], 2, fine);
-        TwoPhaseFlow::new(mesh, params.clone(), &[column]).expect("a flow")
+        TwoPhaseFlow::new(mesh, params.clone(), std::slice::from_ref(&column)).expect("a flow")
     };
     let mut whole = new();
     for _ in 0..4 {

@@ -10,6 +10,9 @@ mod plane;
 #[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
 #[path = "../../src/shape.rs"]
 mod shape;
+#[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
+#[path = "../../src/surface.rs"]
+mod surface;
 
 mod adaptation;
 mod advection;

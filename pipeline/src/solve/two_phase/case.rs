@@ -5,9 +5,10 @@ use crate::solve::{
     flux::{SolverTable, parse, read},
     outcome::{name_of, toml_of},
 };
-use cutlink_common::Error;
+use cutlink_common::{Error, schema::ByName};
 use cutlink_flow::tables::{OutputTable, RunTable};
-use cutlink_meshing::options::Root;
+use cutlink_mesher::placement::{Rotation, Unit};
+use cutlink_meshing::options::{FlowSide, Numbers, Root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub struct TwoPhaseCase {
     /// Where the liquid is at the start; all else is gas. Shapes should not overlap.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub liquid: Vec<LiquidTable>,
-    /// Solid bodies: cells whose centre is in a box. Default: none.
+    /// Solid bodies: cells whose centre is in a box or a surface, or outside of a tank. Default: none.
     #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<SolidTable>,
     /// Faces of the box. Default: walls at rest, without friction where the fluids have no viscosity.
@@ -112,7 +113,7 @@ pub struct GravityTable {
     pub acceleration: Vec<f64>,
 }
 
-/// A region of liquid at the start: one of the three.
+/// A region of liquid at the start: a box, a ball, a half-space, or the inside of a surface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LiquidTable {
@@ -126,15 +127,67 @@ pub struct LiquidTable {
     /// all below y = 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_space: Option<Vec<f64>>,
+    /// A closed surface, of any format that `cutlink mesh` reads, in metres: fractions of cells are exact. In 2D a closed polyline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// A built-in shape such as `"cylinder:r=0.1,h=0.2"`; `cutlink mesh --shape help` lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
+    /// Of `file`: its unit, as of `[mesh]`. Default: m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ByName<Unit>>")]
+    pub unit: Option<Unit>,
+    /// Of `file` and `shape`: scale factor, or one per axis, as of `[mesh]`. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Numbers>,
+    /// Of `file` and `shape`: rotations about axes through the origin, degrees, as of `[mesh]`, such as `["z:30"]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub rotate: Option<Vec<Rotation>>,
+    /// Of `file` and `shape`: translation, applied last, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub translate: Option<Numbers>,
 }
 
-/// A solid body.
+/// A solid body: a box, or a surface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SolidTable {
-    /// Lower and upper corner, m: cells whose centre is inside are solid, with a wall at rest. Required.
-    #[serde(rename = "box")]
+    /// Lower and upper corner, m: cells whose centre is inside are solid, with a wall at rest; this, `file` or `shape`.
+    #[serde(rename = "box", skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<f64>,
+    /// A closed surface, of any format that `cutlink mesh` reads, in metres: cells whose centre is inside are solid. In 2D a closed polyline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// A built-in shape such as `"sphere:r=0.1"`; `cutlink mesh --shape help` lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
+    /// Of `file`: its unit, as of `[mesh]`. Default: m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ByName<Unit>>")]
+    pub unit: Option<Unit>,
+    /// Of `file` and `shape`: scale factor, or one per axis, as of `[mesh]`. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Numbers>,
+    /// Of `file` and `shape`: rotations about axes through the origin, degrees, as of `[mesh]`, such as `["z:30"]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub rotate: Option<Vec<Rotation>>,
+    /// Of `file` and `shape`: translation, applied last, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub translate: Option<Numbers>,
+    /// Of `file` and `shape`: where the fluid is, `outside` the surface or `inside`, as of `[mesh]`; a tank holds the fluid
+    /// inside. Default: `outside`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowSide>,
+    /// Of `file`: accepts a surface that is open or inconsistently oriented. Default: `false`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub robust: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The type of a face.

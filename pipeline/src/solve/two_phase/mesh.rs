@@ -2,12 +2,16 @@
 
 use super::case::TwoPhaseCase;
 use super::resolve::{bytes_of_cell, corners};
+use super::surface::{SolidBody, SurfaceKeys};
 use crate::solve::{blocks::with_forest, resolve::missing};
 use cutlink_amr::{Forest, Mark, NONE, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host};
-use cutlink_mesher::exact::{Exact, Facet};
-use cutlink_meshing::mesh::build::bare_periodic;
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
+use cutlink_meshing::{mesh::build::bare_periodic, options::Root};
 use cutlink_vof::{BoxFace, InterfaceAdaptation, LiquidShape};
 use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
 
@@ -22,6 +26,40 @@ const AT_BODIES: f64 = 2.0;
 pub(super) struct CaseMeshes<const D: usize> {
     pub(super) mesh: Mesh<D>,
     pub(super) floor: Forest<D>,
+}
+
+/// The bodies of a case.
+pub(super) struct CaseBodies<const D: usize> {
+    boxes: Vec<[[f64; D]; 2]>,
+    surfaces: Vec<SolidBody<D>>,
+    /// What the user should know of them.
+    pub(super) notes: Vec<String>,
+}
+
+impl<const D: usize> CaseBodies<D> {
+    /// By block id, cells whose centre is in a body; of refined blocks those with nothing but solid finer cells.
+    pub(super) fn solid(&self, mesh: &Mesh<D>) -> Vec<u64> {
+        let (forest, frame) = (&mesh.forest, &mesh.frame);
+        let mut solid = vec![0u64; forest.capacity()];
+        for id in forest.leaves() {
+            let id = id as usize;
+            let (level, coord) = (usize::from(forest.level[id]), forest.coord[id]);
+            for body in &self.surfaces {
+                solid[id] |= body.mask(level, coord);
+            }
+            let h = frame.dx / f64::from(1u32 << level);
+            for cell in 0..dims::cells(D) {
+                let at: [i32; D] = dims::unravel(cell, 4);
+                let x: [f64; D] = std::array::from_fn(|a| {
+                    frame.origin[a] + (f64::from(4 * coord[a] + at[a]) + 0.5) * h
+                });
+                let holds = |of: &[[f64; D]; 2]| (0..D).all(|a| x[a] > of[0][a] && x[a] < of[1][a]);
+                solid[id] |= u64::from(self.boxes.iter().any(holds)) << cell;
+            }
+        }
+        solid_above(forest, &mut solid);
+        solid
+    }
 }
 
 /// What is refined for good, as a question of a block: its corners, and the levels that its children would make.
@@ -59,7 +97,7 @@ impl<const D: usize> Floor<D> {
 /// A shape whose faces on the box or beyond it are far away: there is no interface at walls.
 fn reaching<const D: usize>(shape: &LiquidShape<D>, domain: &[[f64; D]; 2]) -> LiquidShape<D> {
     let LiquidShape::Box([mut from, mut to]) = *shape else {
-        return *shape;
+        return shape.clone();
     };
     for a in 0..D {
         let size = domain[1][a] - domain[0][a];
@@ -155,22 +193,16 @@ impl TwoPhaseCase {
         &self,
         faces: &[[BoxFace<D>; 2]; D],
         liquid: &[LiquidShape<D>],
+        bodies: &CaseBodies<D>,
         adaptation: Option<&InterfaceAdaptation>,
     ) -> Result<CaseMeshes<D>, Error>
     where
         Facet<D>: Exact<D>,
         Host: AdaptKernels<D>,
     {
-        let root = self
-            .domain
-            .root
-            .as_ref()
-            .ok_or_else(|| missing("[domain] root"))?;
-        let most = adaptation.map_or(1, |a| a.levels);
-        let levels = self.domain.levels.unwrap_or(most);
-        if !(1..=16).contains(&levels) {
-            return Err(Error::input(format!("[domain] levels is {levels}")).hint("it is 1 to 16"));
-        }
+        let root = self.root()?;
+        let all = self.all_levels(adaptation)?;
+        let levels = self.domain.levels.unwrap_or(all);
         let base = bare_periodic::<D>(&self.domain.bounds, root, self.periodic()?)?;
         let frame = base.frame;
         let size = base.forest.root.map(|n| 4.0 * f64::from(n) * frame.dx);
@@ -178,9 +210,10 @@ impl TwoPhaseCase {
             frame.origin,
             std::array::from_fn(|a| frame.origin[a] + size[a]),
         ];
-        let finest = frame.dx / f64::from(1u32 << (most.max(levels) - 1));
+        let finest = frame.dx / f64::from(1u32 << (all - 1));
         let floor = self.floor(
             faces,
+            bodies,
             adaptation.map(|a| a.levels),
             levels,
             (domain, finest),
@@ -195,7 +228,6 @@ impl TwoPhaseCase {
             let near = adaptation.is_some_and(|a| levels <= a.levels) && liquid.iter().any(touches);
             near || floor.holds(block, levels)
         };
-        let all = most.max(levels);
         let stays = refined(&base, all, |block, levels| floor.holds(block, levels))?;
         let forest = refined(&base, all, is_at_start)?;
         let solid = vec![0; forest.capacity()];
@@ -208,6 +240,7 @@ impl TwoPhaseCase {
     fn floor<const D: usize>(
         &self,
         faces: &[[BoxFace<D>; 2]; D],
+        bodies: &CaseBodies<D>,
         adapted: Option<usize>,
         levels: usize,
         (domain, finest): ([[f64; D]; 2], f64),
@@ -217,17 +250,16 @@ impl TwoPhaseCase {
             boxes.push(corners::<D>("[[refine]] box", &table.bounds)?);
         }
         let is_everywhere = adapted.is_none() && boxes.is_empty();
-        let mut bodies = Vec::new();
-        for table in &self.bodies {
-            let bounds = corners::<D>("[[body]] box", &table.bounds)?;
-            bodies.push(reaching(&LiquidShape::Box(bounds), &domain));
-        }
+        let of_boxes = bodies.boxes.iter();
+        let of_boxes = of_boxes.map(|&of| reaching(&LiquidShape::Box(of), &domain));
+        let of_surfaces = bodies.surfaces.iter();
+        let of_surfaces = of_surfaces.map(|of| LiquidShape::Surface(of.surface.clone()));
         let is_wall = |side: &usize| matches!(faces[side / 2][side % 2], BoxFace::NoSlip);
         let periodic = self.periodic()?;
         Ok(Floor {
             boxes: (!is_everywhere).then_some(boxes),
             in_boxes: levels,
-            bodies,
+            bodies: of_boxes.chain(of_surfaces).collect(),
             at_bodies: adapted.unwrap_or(1),
             body_margin: AT_BODIES * finest,
             walls: (0..2 * D)
@@ -238,28 +270,65 @@ impl TwoPhaseCase {
         })
     }
 
-    /// By block id, cells whose centre is in a body; of refined blocks those with nothing but solid finer cells.
-    pub(super) fn solid<const D: usize>(&self, mesh: &Mesh<D>) -> Result<Vec<u64>, Error> {
-        let mut boxes = Vec::new();
-        for table in &self.bodies {
-            boxes.push(corners::<D>("[[body]] box", &table.bounds)?);
+    /// The coarsest cells.
+    ///
+    /// # Errors
+    /// Where they are missing.
+    pub(super) fn root(&self) -> Result<&Root, Error> {
+        let root = self.domain.root.as_ref();
+        root.ok_or_else(|| missing("[domain] root"))
+    }
+
+    /// The number of levels that cells may have.
+    ///
+    /// # Errors
+    /// Where it is out of its range.
+    pub(super) fn all_levels(
+        &self,
+        adaptation: Option<&InterfaceAdaptation>,
+    ) -> Result<usize, Error> {
+        let most = adaptation.map_or(1, |a| a.levels);
+        let levels = self.domain.levels.unwrap_or(most);
+        if !(1..=16).contains(&levels) {
+            return Err(Error::input(format!("[domain] levels is {levels}")).hint("it is 1 to 16"));
         }
-        let (forest, frame) = (&mesh.forest, &mesh.frame);
-        let mut solid = vec![0u64; forest.capacity()];
-        for id in forest.leaves() {
-            let id = id as usize;
-            let h = frame.dx / f64::from(1u32 << forest.level[id]);
-            for cell in 0..dims::cells(D) {
-                let at: [i32; D] = dims::unravel(cell, 4);
-                let x: [f64; D] = std::array::from_fn(|a| {
-                    frame.origin[a] + (f64::from(4 * forest.coord[id][a] + at[a]) + 0.5) * h
-                });
-                let holds = |of: &[[f64; D]; 2]| (0..D).all(|a| x[a] > of[0][a] && x[a] < of[1][a]);
-                solid[id] |= u64::from(boxes.iter().any(holds)) << cell;
+        Ok(most.max(levels))
+    }
+
+    /// The bodies, of which cells have so many levels.
+    ///
+    /// # Errors
+    /// Keys that make no sense, files that cannot be read, surfaces that are open or not in the box.
+    pub(super) fn solid_bodies<const D: usize>(&self, levels: usize) -> Result<CaseBodies<D>, Error>
+    where
+        Facet<D>: Exact<D> + Meet<D>,
+    {
+        let mut bodies = CaseBodies {
+            boxes: Vec::new(),
+            surfaces: Vec::new(),
+            notes: Vec::new(),
+        };
+        for (i, table) in self.bodies.iter().enumerate() {
+            if !table.has_surface() {
+                let bounds = corners::<D>("[[body]] box", &table.bounds)?;
+                bodies.boxes.push(bounds);
+                continue;
             }
+            let what = format!("[[body]] {}", i + 1);
+            if !table.bounds.is_empty() {
+                return Err(
+                    Error::input(format!("{what} has a box and keys of a surface"))
+                        .hint("give box, or file or shape with its keys"),
+                );
+            }
+            let made = self.solid_body(table, self.root()?, levels);
+            let (body, said) = made.map_err(|error| error.about(&what))?;
+            bodies.surfaces.push(body);
+            bodies
+                .notes
+                .extend(said.into_iter().map(|note| format!("{what}: {note}")));
         }
-        solid_above(forest, &mut solid);
-        Ok(solid)
+        Ok(bodies)
     }
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `case` | the tables, as written |
 //! | `mesh` | from tables to the mesh at the start, and what of it stays refined |
+//! | `surface` | liquid and bodies from surfaces |
 //! | `resolve` | from tables to parameters and the length of a step |
 //! | `run` | from a case to a run, and its plan |
 //! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
@@ -14,5 +15,6 @@ mod flow;
 mod mesh;
 mod resolve;
 mod run;
+mod surface;
 
 pub use case::TwoPhaseCase;

@@ -1,13 +1,17 @@
 //! From tables to a mesh, parameters and the length of a step.
 
-use super::case::{TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
+use super::case::{LiquidTable, TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
 use super::mesh::{CaseMeshes, leaf_masks};
+use super::surface::SurfaceKeys;
 use crate::solve::resolve::missing;
 use cutlink_amr::{Forest, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host};
 use cutlink_flow::setting::positive;
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
 use cutlink_vof::{BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases};
 use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
 use std::f64::consts::PI;
@@ -28,6 +32,8 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
     pub(super) following: Option<(Forest<D>, InterfaceAdaptation)>,
     pub(super) params: FlowParams<D>,
     pub(super) liquid: Vec<LiquidShape<D>>,
+    /// What the user should know of it.
+    pub(super) notes: Vec<String>,
     /// The length of a step, s.
     pub(super) dt: f64,
     /// Cells of leaves.
@@ -90,14 +96,16 @@ impl TwoPhaseCase {
     /// Keys that are missing or make no sense, too little memory.
     pub(super) fn setting<const D: usize>(&self) -> Result<TwoPhaseSetting<D>, Error>
     where
-        Facet<D>: Exact<D>,
+        Facet<D>: Exact<D> + Meet<D>,
         Host: AdaptKernels<D>,
     {
         let phases = self.phases()?;
         let faces = self.faces::<D>(&phases)?;
-        let liquid = self.shapes::<D>()?;
         let adaptation = self.adaptation()?;
-        let meshes = self.meshes(&faces, &liquid, adaptation.as_ref())?;
+        let levels = self.all_levels(adaptation.as_ref())?;
+        let liquid = self.shapes::<D>(levels)?;
+        let bodies = self.solid_bodies::<D>(levels)?;
+        let meshes = self.meshes(&faces, &liquid, &bodies, adaptation.as_ref())?;
         let CaseMeshes { mut mesh, floor } = meshes;
         let frame = mesh.frame;
         let cells = mesh.forest.leaves().count() * dims::cells(D);
@@ -108,7 +116,13 @@ impl TwoPhaseCase {
             return Err(Error::new(ErrorKind::Memory, text)
                 .hint("fewer [domain] root cells or levels, or smaller [[refine]] boxes"));
         }
-        mesh.classes.solid = self.solid(&mesh)?;
+        mesh.classes.solid = bodies.solid(&mesh);
+        let is_full =
+            |id: u32| mesh.classes.solid[id as usize].count_ones() as usize == dims::cells(D);
+        if mesh.forest.leaves().all(is_full) {
+            return Err(Error::input("all cells are in a [[body]]")
+                .hint("flow = \"inside\" of a body keeps the fluid inside of its surface"));
+        }
         let flow_mesh = FlowMesh::new(&mesh.forest, frame.origin, frame.dx, leaf_masks(&mesh))?;
         let gravity = match &self.gravity {
             None => [0.0; D],
@@ -136,6 +150,7 @@ impl TwoPhaseCase {
             flow_mesh,
             params,
             liquid,
+            notes: bodies.notes,
             dt,
             cells,
             bytes,
@@ -205,30 +220,41 @@ impl TwoPhaseCase {
         Ok(periodic)
     }
 
-    fn shapes<const D: usize>(&self) -> Result<Vec<LiquidShape<D>>, Error> {
-        let one = |table: &super::case::LiquidTable| match (
-            &table.bounds,
-            &table.ball,
-            &table.half_space,
-        ) {
-            (Some(bounds), None, None) => {
-                corners::<D>("[[liquid]] box", bounds).map(LiquidShape::Box)
+    fn shapes<const D: usize>(&self, levels: usize) -> Result<Vec<LiquidShape<D>>, Error>
+    where
+        Facet<D>: Exact<D> + Meet<D>,
+    {
+        let one = |(i, table): (usize, &LiquidTable)| {
+            let (bounds, ball, half) = (&table.bounds, &table.ball, &table.half_space);
+            let count = [bounds, ball, half].into_iter().flatten().count();
+            if count == 0 && table.has_surface() {
+                let made = self.liquid_surface::<D>(table, self.root()?, levels);
+                return made.map_err(|error| error.about(&format!("[[liquid]] {}", i + 1)));
             }
-            (None, Some(ball), None) if ball.len() == D + 1 => Ok(LiquidShape::Ball {
-                centre: numbers::<D>("[[liquid]] ball", &ball[..D])?,
-                radius: positive("[[liquid]] ball: the radius", ball[D])?,
-            }),
-            (None, None, Some(half)) if half.len() == D + 1 => Ok(LiquidShape::HalfSpace {
-                normal: numbers::<D>("[[liquid]] half_space", &half[..D])?,
-                offset: half[D],
-            }),
-            _ => Err(Error::input("a [[liquid]] is no shape").hint(format!(
-                "give one of box, with {} numbers, ball and half_space, with {}",
-                2 * D,
-                D + 1
-            ))),
+            match (bounds, ball, half) {
+                (Some(bounds), None, None) if !table.has_surface() => {
+                    corners::<D>("[[liquid]] box", bounds).map(LiquidShape::Box)
+                }
+                (None, Some(ball), None) if ball.len() == D + 1 && !table.has_surface() => {
+                    Ok(LiquidShape::Ball {
+                        centre: numbers::<D>("[[liquid]] ball", &ball[..D])?,
+                        radius: positive("[[liquid]] ball: the radius", ball[D])?,
+                    })
+                }
+                (None, None, Some(half)) if half.len() == D + 1 && !table.has_surface() => {
+                    Ok(LiquidShape::HalfSpace {
+                        normal: numbers::<D>("[[liquid]] half_space", &half[..D])?,
+                        offset: half[D],
+                    })
+                }
+                _ => Err(Error::input("a [[liquid]] is no shape").hint(format!(
+                    "give one of box, with {} numbers, ball and half_space, with {}, and file or shape with its keys",
+                    2 * D,
+                    D + 1
+                ))),
+            }
         };
-        self.liquid.iter().map(one).collect()
+        self.liquid.iter().enumerate().map(one).collect()
     }
 
     /// The length of a step: as given, or what is known before the first one allows.

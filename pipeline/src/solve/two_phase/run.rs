@@ -9,7 +9,10 @@ use cutlink_flow::{
     fields::{FieldName, FieldUnit, FieldUnits},
     looks::Looks,
 };
-use cutlink_mesher::exact::{Exact, Facet};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+};
 use cutlink_vof::{BoxFace, TwoPhaseFlow};
 use cutlink_voxelizer::{VoxelError, kernels::AdaptKernels};
 use serde_json::json;
@@ -70,11 +73,12 @@ impl TwoPhaseCase {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error>
     where
-        Facet<D>: Exact<D>,
+        Facet<D>: Exact<D> + Meet<D>,
         Host: AdaptKernels<D>,
     {
         let named = |error: Error| error.within(&self.name());
         let setting = self.setting::<D>().map_err(named)?;
+        setting.notes.iter().for_each(|note| observer.note(note));
         let units = units_of(setting.mesh.frame.dx, setting.dt)?;
         let text = self.to_toml()?;
         let run = RunSetting::new(&text, &self.run, &self.output, &setting.mesh, units.clone());

@@ -1,0 +1,272 @@
+//! Surfaces of a case: liquid in them at the start, and bodies by the mesher's inside test.
+
+use super::case::{LiquidTable, SolidTable, TwoPhaseCase};
+use cutlink_amr::{Forest, dims};
+use cutlink_common::{Error, ErrorKind, device::Opened};
+use cutlink_mesher::{
+    exact::{Exact, Facet},
+    intersect::Meet,
+    primitives::AnyShape,
+    read::{AnySurface, read_all},
+};
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed},
+        intersections::find_as_is,
+        resolve::{Job, Source, resolve},
+    },
+    options::{Axes, MeshOptions, Numbers, Root},
+};
+use cutlink_vof::{ClosedSurface, LiquidShape};
+use cutlink_voxelizer::Mesh;
+use std::{any::Any, sync::Arc};
+
+/// Where a surface is, in the options of a mesh.
+pub(super) trait SurfaceKeys {
+    /// The keys that the table shares with `[mesh]`.
+    fn keys(&self) -> MeshOptions;
+
+    /// Whether any of them is given.
+    fn has_surface(&self) -> bool {
+        self.keys() != MeshOptions::default()
+    }
+}
+
+impl SurfaceKeys for LiquidTable {
+    fn keys(&self) -> MeshOptions {
+        MeshOptions {
+            file: self.file.clone().map(|file| vec![file]),
+            shape: self.shape.clone(),
+            unit: self.unit,
+            scale: self.scale.clone(),
+            rotate: self.rotate.clone(),
+            translate: self.translate.clone(),
+            ..MeshOptions::default()
+        }
+    }
+}
+
+impl SurfaceKeys for SolidTable {
+    fn keys(&self) -> MeshOptions {
+        MeshOptions {
+            file: self.file.clone().map(|file| vec![file]),
+            shape: self.shape.clone(),
+            unit: self.unit,
+            scale: self.scale.clone(),
+            rotate: self.rotate.clone(),
+            translate: self.translate.clone(),
+            flow: self.flow,
+            robust: self.robust,
+            ..MeshOptions::default()
+        }
+    }
+}
+
+/// The solid cells of a body, level by level.
+pub(super) struct SolidBody<const D: usize> {
+    /// Of a level: a mesh whose finest cells are of this level.
+    levels: Vec<SolidLevel<D>>,
+    /// Its surface.
+    pub(super) surface: Arc<ClosedSurface<D>>,
+}
+
+struct SolidLevel<const D: usize> {
+    forest: Forest<D>,
+    cells: Vec<u64>,
+}
+
+impl<const D: usize> SolidBody<D> {
+    /// The solid cells of a block.
+    pub(super) fn mask(&self, level: usize, coord: [i32; D]) -> u64 {
+        let SolidLevel { forest, cells } = &self.levels[level];
+        let found = forest.find(level, coord);
+        let id = found.expect("the box of the flow") as usize;
+        let up = level - usize::from(forest.level[id]);
+        if up == 0 {
+            return cells[id];
+        }
+        // Where no facet is near, the mesh of the body is coarser.
+        let is_solid = |cell: usize| {
+            let at: [i32; D] = dims::unravel(cell, 4);
+            let above: [i32; D] = std::array::from_fn(|a| ((4 * coord[a] + at[a]) >> up) & 3);
+            cells[id] >> dims::ravel(above, 4) & 1
+        };
+        (0..dims::cells(D)).fold(0, |mask, cell| mask | is_solid(cell) << cell)
+    }
+}
+
+impl TwoPhaseCase {
+    /// The mesh options of a surface in the box, with so many levels.
+    fn options_of(
+        &self,
+        of: &dyn SurfaceKeys,
+        root: &Root,
+        levels: usize,
+    ) -> Result<MeshOptions, Error> {
+        Ok(MeshOptions {
+            domain: Some(Numbers::Many(self.domain.bounds.clone())),
+            root: Some(root.clone()),
+            levels: Some(levels),
+            wall_distance: Some(0.0),
+            periodic: Some(Axes(self.periodic()?)),
+            ..of.keys()
+        })
+    }
+
+    /// A surface of liquid in a mesh of so many levels.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a surface of the other dimension, an open one, or one whose facets meet where they share
+    /// no edge.
+    pub(super) fn liquid_surface<const D: usize>(
+        &self,
+        table: &LiquidTable,
+        root: &Root,
+        levels: usize,
+    ) -> Result<LiquidShape<D>, Error>
+    where
+        Facet<D>: Exact<D> + Meet<D>,
+    {
+        let options = self.options_of(table, root, levels)?;
+        let job = resolve(&options)?;
+        let mut observer = ();
+        let placed = place::<D>(&job, &mut Builder::new(&job, &Opened::Cpu, &mut observer))?;
+        if !placed.health.closed() {
+            let health = &placed.health;
+            let text = format!(
+                "{} is not closed: {} of {} facets' edges are not used as often each way",
+                job.name(),
+                health.unbalanced_edges,
+                health.facets
+            );
+            return Err(Error::new(ErrorKind::Geometry, text).hint(
+                "liquid needs a closed, consistently oriented surface: `cutlink inspect FILE` shows where it is open",
+            ));
+        }
+        let found = find_as_is(&placed.placed)?;
+        if let Some(first) = found.report.samples.first() {
+            let text = format!(
+                "{} overlaps itself: facets {} and {} meet at {:?}",
+                job.name(),
+                first.facets[0],
+                first.facets[1],
+                first.at
+            );
+            return Err(Error::new(ErrorKind::Geometry, text).hint(
+                "liquid in two parts would count twice: unite the parts, or give each a [[liquid]] of its own if they only touch",
+            ));
+        }
+        Ok(LiquidShape::Surface(closed(&placed)?))
+    }
+
+    /// The solid cells of a body on so many levels, and notes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a surface that is open or not in the box, too little memory.
+    pub(super) fn solid_body<const D: usize>(
+        &self,
+        table: &SolidTable,
+        root: &Root,
+        levels: usize,
+    ) -> Result<(SolidBody<D>, Vec<String>), Error>
+    where
+        Facet<D>: Exact<D> + Meet<D>,
+    {
+        let (mut of_levels, mut surface, mut notes) = (Vec::new(), None, Vec::new());
+        for count in 1..=levels {
+            let mut options = self.options_of(table, root, count)?;
+            // The same facets on all levels.
+            options.deviation = options
+                .shape
+                .is_some()
+                .then(|| self.finest_width(root, levels))
+                .transpose()?
+                .map(|width: f64| DEVIATION * width);
+            let job = resolve(&options)?;
+            let mut observer = ();
+            let mut builder = Builder::new(&job, &Opened::Cpu, &mut observer);
+            let placed = place::<D>(&job, &mut builder)?;
+            if count == levels {
+                surface = Some(closed(&placed)?);
+            }
+            let prepared = builder.prepare(placed)?;
+            let Mesh {
+                forest, classes, ..
+            } = builder.build(&prepared)?;
+            of_levels.push(SolidLevel {
+                forest,
+                cells: classes.solid,
+            });
+            notes = builder.notes;
+        }
+        let surface = surface.expect("there is at least one level");
+        let body = SolidBody {
+            levels: of_levels,
+            surface,
+        };
+        Ok((body, notes))
+    }
+
+    /// The width of the finest cells.
+    fn finest_width(&self, root: &Root, levels: usize) -> Result<f64, Error> {
+        let frame = match self.dimensions()? {
+            2 => {
+                cutlink_meshing::mesh::domain::of_case::<2>(&self.domain.bounds, root)?
+                    .frame
+                    .dx
+            }
+            _ => {
+                cutlink_meshing::mesh::domain::of_case::<3>(&self.domain.bounds, root)?
+                    .frame
+                    .dx
+            }
+        };
+        Ok(frame / f64::from(1u32 << (levels - 1)))
+    }
+}
+
+/// Largest distance of a shape's facets from the true surface, over the width of the finest cells.
+const DEVIATION: f64 = 1.0 / 64.0;
+
+/// The surface in the frame of the box.
+fn place<const D: usize>(job: &Job, builder: &mut Builder<'_>) -> Result<Placed<D>, Error> {
+    let placed: Box<dyn Any> = match builder.place() {
+        Ok(AnyPlaced::D2(placed)) => Box::new(placed),
+        Ok(AnyPlaced::D3(placed)) => Box::new(placed),
+        // A box of the other dimension is refused with a hint to options that there are not here.
+        Err(error) => return Err(other_dimension::<D>(job).unwrap_or(error)),
+    };
+    match placed.downcast::<Placed<D>>() {
+        Ok(placed) => Ok(*placed),
+        Err(_) => Err(wrong_dimension(D)),
+    }
+}
+
+fn wrong_dimension(box_dimensions: usize) -> Error {
+    Error::input(match box_dimensions {
+        2 => "the surface is 3D, the box is 2D",
+        _ => "the surface is 2D, the box is 3D",
+    })
+    .hint("in 2D a surface is a closed polyline of two columns, or a shape such as circle:r=0.1")
+}
+
+/// What to say of a surface that is not of the box's dimension.
+fn other_dimension<const D: usize>(job: &Job) -> Option<Error> {
+    let dimensions = match &job.source {
+        Source::Shape(AnyShape::D2(_)) => 2,
+        Source::Shape(AnyShape::D3(_)) => 3,
+        Source::Files(paths) => match read_all(paths).ok()? {
+            AnySurface::D2(_) => 2,
+            AnySurface::D3(_) => 3,
+        },
+        Source::Memory => return None,
+    };
+    (dimensions != D).then(|| wrong_dimension(D))
+}
+
+/// The facets of a placed surface.
+fn closed<const D: usize>(placed: &Placed<D>) -> Result<Arc<ClosedSurface<D>>, Error> {
+    let surface = &placed.placed;
+    let facets = (0..surface.facets.len()).map(|f| surface.corners(f));
+    Ok(Arc::new(ClosedSurface::new(facets.collect())?))
+}
