@@ -8,7 +8,7 @@ use crate::params::FlowParams;
 use crate::project::{self, ProjectWork};
 use crate::sweep::{self, Moved, SweepWork, larger};
 use crate::viscous::{self, ViscousWork};
-use crate::{LiquidShape, TwoPhaseError, shape, transfer};
+use crate::{LiquidShape, Turning, TwoPhaseError, shape, transfer};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use cutlink_elliptic::faces;
@@ -196,13 +196,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
             let sum = phases.density[0] + phases.density[1];
             dt = dt.min((sum * h.powi(3) / (4.0 * PI * phases.surface_tension)).sqrt());
         }
-        let g = self
-            .params
-            .gravity
-            .iter()
-            .map(|g| g * g)
-            .sum::<f64>()
-            .sqrt();
+        let mut g = self.params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+        if let Some(turning) = &self.params.turning {
+            let [low, high] = self.mesh.corners();
+            let farthest = |a: usize| {
+                let c = turning.center[a];
+                (c - low[a]).abs().max((high[a] - c).abs())
+            };
+            g += turning.most((0..D).map(|a| farthest(a).powi(2)).sum::<f64>().sqrt());
+        }
         if g > 0.0 {
             dt = dt.min((2.0 * self.params.courant * h / g).sqrt());
         }
@@ -241,6 +243,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
             &mut self.sweeps,
         )?;
         let viscous_iterations = viscous::advance(mesh, params, fields, &mut self.viscosity, dt)?;
+        if let Some(turning) = &params.turning {
+            turning.turn(mesh, fields, dt);
+        }
         let acceleration = &mut self.projection.acceleration;
         let found = accelerate(mesh, params, fields, acceleration);
         project::to_faces(mesh, params, fields, acceleration, dt);
@@ -378,6 +383,25 @@ impl<const D: usize> TwoPhaseFlow<D> {
             }
         });
         mesh.mean_faces(&mut self.fields.flux);
+    }
+
+    /// Sets the weight that the next steps have, m/s², and how the box turns in them.
+    ///
+    /// # Errors
+    /// Numbers that are not finite.
+    pub fn set_weight(
+        &mut self,
+        gravity: [f64; D],
+        turning: Option<Turning<D>>,
+    ) -> Result<(), TwoPhaseError> {
+        let params = FlowParams {
+            gravity,
+            turning,
+            ..self.params
+        };
+        params.check()?;
+        self.params = params;
+        Ok(())
     }
 
     /// The mesh.

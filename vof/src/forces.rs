@@ -133,9 +133,12 @@ pub(crate) fn accelerate<const D: usize>(
         let Face::Inner { cells, widths } = mesh.face(params, block, cell, side) else {
             return 0.0;
         };
+        let at = mesh.face_centre(block, cell, side);
+        let turned = params.turning.as_ref();
+        let turned = turned.map_or(0.0, |of| of.acceleration(at, side / 2));
         let [ca, cb] = cells.map(|c| alpha[c]);
         if ca == cb {
-            return 0.0;
+            return turned;
         }
         let [ra, rb] = [ca, cb].map(|c| phases.rho(c));
         let mut force = 0.0;
@@ -145,10 +148,8 @@ pub(crate) fn accelerate<const D: usize>(
                 .unwrap_or_else(|| at_face(&found.of, cells));
             force += sigma * k * (cb - ca);
         }
-        let at = mesh.face_centre(block, cell, side);
-        let head: f64 = (0..D).map(|a| params.gravity[a] * at[a]).sum();
-        force -= head * (rb - ra);
-        force * 2.0 / (ra + rb) / (0.5 * (widths[0] + widths[1]))
+        force -= params.head(at) * (rb - ra);
+        force * 2.0 / (ra + rb) / (0.5 * (widths[0] + widths[1])) + turned
     });
     found
 }

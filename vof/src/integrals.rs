@@ -54,7 +54,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
                 sum.volume[0] += c * volume;
                 sum.volume[1] += (1.0 - c) * volume;
                 sum.kinetic += 0.5 * mass * square;
-                sum.potential -= mass * (0..D).map(|a| params.gravity[a] * at[a]).sum::<f64>();
+                sum.potential -= mass * params.head(at);
                 sum.largest_velocity = larger(sum.largest_velocity, square.sqrt());
                 for a in 0..D {
                     sum.centre[a] += c * volume * at[a];

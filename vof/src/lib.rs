@@ -30,6 +30,7 @@ pub mod shape;
 mod surface;
 mod sweep;
 mod transfer;
+mod turning;
 mod velocity;
 mod viscous;
 
@@ -41,6 +42,7 @@ pub use mesh::FlowMesh;
 pub use params::{BoxFace, FlowParams, Phases};
 pub use shape::LiquidShape;
 pub use surface::ClosedSurface;
+pub use turning::Turning;
 
 /// # Errors
 /// A parameter that is not sound, or NaN.

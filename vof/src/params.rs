@@ -1,6 +1,6 @@
 //! What a flow is: its phases, forces, and what happens at the faces of the box.
 
-use crate::TwoPhaseError;
+use crate::{Turning, TwoPhaseError};
 
 /// Liquid first, gas second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,6 +86,8 @@ pub struct FlowParams<const D: usize> {
     pub phases: Phases,
     /// m/s².
     pub gravity: [f64; D],
+    /// How the box turns; none: it does not.
+    pub turning: Option<Turning<D>>,
     /// By side, `2 · axis` plus 1 for the upper one; of periodic axes ignored.
     pub faces: [[BoxFace<D>; 2]; D],
     /// Largest Courant number of a step, up to 0.5.
@@ -120,6 +122,11 @@ impl<const D: usize> FlowParams<D> {
         for g in self.gravity {
             crate::check("gravity", g, g.is_finite(), "finite, in m/s²")?;
         }
+        if let Some(Turning { center, spin, rate }) = &self.turning {
+            for &x in center.iter().chain(spin).chain(rate) {
+                crate::check("how the box turns", x, x.is_finite(), "finite, in rad and s")?;
+            }
+        }
         for face in self.faces.iter().flatten() {
             match face {
                 BoxFace::Slip | BoxFace::NoSlip => {}
@@ -136,6 +143,12 @@ impl<const D: usize> FlowParams<D> {
             }
         }
         Ok(())
+    }
+
+    /// The potential of weight and of centrifugal forces, m²/s²: it grows along their direction.
+    pub fn head(&self, at: [f64; D]) -> f64 {
+        let weight: f64 = (0..D).map(|a| self.gravity[a] * at[a]).sum();
+        weight + self.turning.as_ref().map_or(0.0, |of| of.head(at))
     }
 
     pub(crate) fn face(&self, side: usize) -> BoxFace<D> {

@@ -36,33 +36,36 @@ fn wrap(source: cutlink_elliptic::EllipticError) -> TwoPhaseError {
     }
 }
 
-/// Friction of a cell at its walls for a component: what multiplies the velocity, and the right side of moving walls.
-fn friction<const D: usize>(
+/// The velocity component that a side of a cell holds the fluid at, if it does.
+pub(crate) fn held<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
     (block, cell): (usize, usize),
     component: usize,
+    side: usize,
+) -> Option<f64> {
+    match next(mesh, block, cell, side) {
+        Some((b, c)) => mesh.is_solid(b, c).then_some(0.0),
+        None => match params.face(side) {
+            BoxFace::Slip => (component == side / 2).then_some(0.0),
+            BoxFace::NoSlip => Some(0.0),
+            BoxFace::Inflow { velocity, .. } => Some(velocity[component]),
+            BoxFace::Pressure { .. } => None,
+        },
+    }
+}
+
+/// Friction of a cell at its walls for a component: what multiplies the velocity, and the right side of moving walls.
+fn friction<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    at: (usize, usize),
+    component: usize,
     mu: f64,
 ) -> [f64; 2] {
-    let h = mesh.width_of(block);
-    let t = 2.0 * mu * h.powi(D as i32 - 2);
-    let mut sum = [0.0; 2];
-    for side in 0..2 * D {
-        let held = match next(mesh, block, cell, side) {
-            Some((b, c)) => mesh.is_solid(b, c).then_some(0.0),
-            None => match params.face(side) {
-                BoxFace::Slip => (component == side / 2).then_some(0.0),
-                BoxFace::NoSlip => Some(0.0),
-                BoxFace::Inflow { velocity, .. } => Some(velocity[component]),
-                BoxFace::Pressure { .. } => None,
-            },
-        };
-        if let Some(value) = held {
-            sum[0] += t;
-            sum[1] += t * value;
-        }
-    }
-    sum
+    let t = 2.0 * mu * mesh.width_of(at.0).powi(D as i32 - 2);
+    let held = (0..2 * D).filter_map(|side| held(mesh, params, at, component, side));
+    held.fold([0.0; 2], |sum, value| [sum[0] + t, sum[1] + t * value])
 }
 
 /// Advances the cells' velocity by viscosity; returns iterations.
