@@ -2,7 +2,7 @@
 
 use crate::{
     FlowMesh, FlowParams, InterfaceLook, LiquidShape, PhaseIntegrals, StepDone, TwoPhaseError,
-    TwoPhaseFlow,
+    TwoPhaseFlow, WallLoad,
 };
 use cutlink_amr::Forest;
 use cutlink_device::of_dimension;
@@ -16,6 +16,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
+    pub(crate) loads: fn(&TwoPhaseFlow<D>, [f64; D]) -> Vec<WallLoad<D>>,
 }
 
 impl<const D: usize> Compiled<D> {
@@ -27,6 +28,7 @@ impl<const D: usize> Compiled<D> {
             adapt: TwoPhaseFlow::adapt_here,
             divergence: TwoPhaseFlow::largest_divergence,
             integrals: TwoPhaseFlow::sums,
+            loads: TwoPhaseFlow::loads_here,
         }
     }
 }

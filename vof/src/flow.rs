@@ -196,7 +196,13 @@ impl<const D: usize> TwoPhaseFlow<D> {
             let sum = phases.density[0] + phases.density[1];
             dt = dt.min((sum * h.powi(3) / (4.0 * PI * phases.surface_tension)).sqrt());
         }
-        let mut g = self.params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let mut g = self
+            .params
+            .gravity
+            .iter()
+            .map(|g| g * g)
+            .sum::<f64>()
+            .sqrt();
         if let Some(turning) = &self.params.turning {
             let [low, high] = self.mesh.corners();
             let farthest = |a: usize| {

@@ -283,6 +283,29 @@ impl<const D: usize> FlowMesh<D> {
         (other, dims::ravel(up, 4))
     }
 
+    /// The leaf and cell that hold a point; of a point outside of the box those nearest to it.
+    pub(crate) fn holding(&self, at: [f64; D]) -> (usize, usize) {
+        let root = self.blocks.root();
+        // In units of root cells.
+        let x: [f64; D] = std::array::from_fn(|a| {
+            let x = (at[a] - self.origin[a]) / self.width(0);
+            x.clamp(0.0, f64::from(4 * root[a]) * (1.0 - f64::EPSILON))
+        });
+        let in_cells = |level: usize| x.map(|x| (x * f64::from(1u32 << level)) as i32);
+        let at = in_cells(0).map(|c| c / 4);
+        let mut roots = self.blocks.range(0);
+        let mut block = roots
+            .find(|&b| self.blocks.coord(b) == at)
+            .expect("roots fill the box");
+        let mut cell = in_cells(0).map(|c| c & 3);
+        while let Some(first) = self.blocks.first_child(block) {
+            let corner = in_cells(self.blocks.level(block) + 1).map(|c| c & 1);
+            let (child, fine) = dims::below(cell, corner);
+            (block, cell) = (first + child, fine);
+        }
+        (block, dims::ravel(cell, 4))
+    }
+
     /// Means over children, from fine to coarse, of values of cells.
     pub(crate) fn restrict(&self, values: &mut [f64]) {
         let cells = dims::cells(D);

@@ -124,7 +124,12 @@ impl<const D: usize> FlowParams<D> {
         }
         if let Some(Turning { center, spin, rate }) = &self.turning {
             for &x in center.iter().chain(spin).chain(rate) {
-                crate::check("how the box turns", x, x.is_finite(), "finite, in rad and s")?;
+                crate::check(
+                    "how the box turns",
+                    x,
+                    x.is_finite(),
+                    "finite, in rad and s",
+                )?;
             }
         }
         for face in self.faces.iter().flatten() {

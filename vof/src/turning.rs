@@ -67,10 +67,7 @@ impl<const D: usize> Turning<D> {
         // Rodrigues' formula.
         let turned = |u: [f64; D]| -> [f64; D] {
             let u = in_3d(u);
-            let (across, along) = (
-                cross(axis, u),
-                (0..3).map(|k| axis[k] * u[k]).sum::<f64>(),
-            );
+            let (across, along) = (cross(axis, u), (0..3).map(|k| axis[k] * u[k]).sum::<f64>());
             std::array::from_fn(|k| cos * u[k] + sin * across[k] + (1.0 - cos) * along * axis[k])
         };
         let cells = dims::cells(D);

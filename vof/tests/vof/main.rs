@@ -18,6 +18,8 @@ mod adaptation;
 mod advection;
 mod curvature;
 mod flow;
+mod loads;
 mod mesh;
 mod refusals;
 mod tension;
+mod turning;

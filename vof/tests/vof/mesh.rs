@@ -51,6 +51,7 @@ pub(crate) fn params<const D: usize>() -> FlowParams<D> {
             surface_tension: 0.0,
         },
         gravity: [0.0; D],
+        turning: None,
         faces: [[BoxFace::Slip; 2]; D],
         courant: 0.5,
         longest_step: 1.0,
