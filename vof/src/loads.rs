@@ -2,7 +2,8 @@
 //!
 //! Of a face between a fluid cell and a wall: the full pressure at the face's centre, `p + ρ (g · x)` with the cell's `p` and
 //! ρ (no acceleration leads through a wall, so `p` has no slope there), and the friction that the viscous step takes from the
-//! cell, `2 μ u / h` a unit of area for walls at rest.
+//! cell, `2 μ u / h` a unit of area for walls at rest. Without a face that has a pressure, the pressure of the flow has a
+//! constant that is free: pressures are then those over the mean of the gas.
 
 use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
@@ -51,9 +52,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
     pub(crate) fn loads_here(&self, about: [f64; D]) -> Vec<WallLoad<D>> {
         let leaf = |&block: &usize| self.mesh.blocks.is_leaf(block);
         let blocks: Vec<usize> = (0..self.mesh.blocks.len()).filter(leaf).collect();
+        let base = self.base();
         let of_blocks: Vec<Vec<(usize, WallLoad<D>)>> = blocks
             .par_iter()
-            .map(|&block| self.loads_of(block, about))
+            .map(|&block| self.loads_of(block, base, about))
             .collect();
         let mut sums = vec![WallLoad::NONE; 2 * D + 1];
         for (wall, load) in of_blocks.iter().flatten() {
@@ -62,8 +64,34 @@ impl<const D: usize> TwoPhaseFlow<D> {
         sums
     }
 
+    /// What pressures of walls are counted from: the mean full pressure of the gas, or nothing.
+    fn base(&self) -> f64 {
+        let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
+        let has_pressure = |face: &BoxFace<D>| matches!(face, BoxFace::Pressure { .. });
+        if params.faces.iter().flatten().any(has_pressure) {
+            return 0.0;
+        }
+        let cells = dims::cells(D);
+        let (mut sums, mut all) = ([0.0; 2], [0.0; 2]);
+        for block in (0..mesh.blocks.len()).filter(|&b| mesh.blocks.is_leaf(b)) {
+            let volume = mesh.volume_of(block);
+            for cell in (0..cells).filter(|&cell| !mesh.is_solid(block, cell)) {
+                let own = block * cells + cell;
+                let c = fields.alpha[own].clamp(0.0, 1.0);
+                let head = params.head(mesh.centre(block, cell));
+                let full = fields.pressure[own] + params.phases.rho(c) * head;
+                for (sum, share) in [(&mut sums, 1.0 - c), (&mut all, 1.0)] {
+                    sum[0] += share * volume * full;
+                    sum[1] += share * volume;
+                }
+            }
+        }
+        let [sum, volume] = if sums[1] > 0.0 { sums } else { all };
+        sum / volume
+    }
+
     /// The loads of a block's cells on walls.
-    fn loads_of(&self, block: usize, about: [f64; D]) -> Vec<(usize, WallLoad<D>)> {
+    fn loads_of(&self, block: usize, base: f64, about: [f64; D]) -> Vec<(usize, WallLoad<D>)> {
         let (mesh, cells) = (&self.mesh, dims::cells(D));
         let mut found = Vec::new();
         for cell in (0..cells).filter(|&cell| !mesh.is_solid(block, cell)) {
@@ -85,7 +113,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
                     }
                 };
                 if share > 0.0 {
-                    found.push((wall, self.load(block, cell, side, share, about)));
+                    found.push((wall, self.load((block, cell), side, share, base, about)));
                 }
             }
         }
@@ -95,10 +123,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// The load on the wall beyond a side of a cell, which is a share of that side.
     fn load(
         &self,
-        block: usize,
-        cell: usize,
+        (block, cell): (usize, usize),
         side: usize,
         share: f64,
+        base: f64,
         about: [f64; D],
     ) -> WallLoad<D> {
         let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
@@ -112,7 +140,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         };
         let outward = if side.is_multiple_of(2) { -1.0 } else { 1.0 };
         let full = fields.pressure[own] + params.phases.rho(c) * params.head(at);
-        load.pressure[side / 2] = outward * full * area;
+        load.pressure[side / 2] = outward * (full - base) * area;
         let mu = params.phases.mu(c);
         for k in 0..D {
             // Beside finer cells the side is no wall to the viscous step as a whole.

@@ -3,7 +3,7 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 21] = [
+pub const EXAMPLES: [(&str, &str); 23] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
@@ -27,6 +27,8 @@ pub const EXAMPLES: [(&str, &str); 21] = [
     ("dam", include_str!("examples/dam.toml")),
     ("bubble", include_str!("examples/bubble.toml")),
     ("drop", include_str!("examples/drop.toml")),
+    ("slosh", include_str!("examples/slosh.toml")),
+    ("wave", include_str!("examples/wave.toml")),
     ("vortex", include_str!("examples/vortex.toml")),
     ("vortex-pair", include_str!("examples/vortex-pair.toml")),
     (

@@ -13,6 +13,7 @@ mod hostile_values;
 mod library;
 mod schema;
 mod two_phase;
+mod two_phase_frame;
 mod two_phase_surfaces;
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;

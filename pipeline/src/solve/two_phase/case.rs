@@ -4,6 +4,7 @@ use crate::solve::{
     case::{ByType, Short, short},
     flux::{SolverTable, parse, read},
     outcome::{name_of, toml_of},
+    value::Value,
 };
 use cutlink_common::{Error, schema::ByName};
 use cutlink_flow::tables::{OutputTable, RunTable};
@@ -35,6 +36,13 @@ pub struct TwoPhaseCase {
     /// Weight. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gravity: Option<GravityTable>,
+    /// How the box moves, with its walls and bodies: places, velocities and forces are those seen from it. Default: it is at
+    /// rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame: Option<FrameTable>,
+    /// The flow at the start. Default: at rest in the box.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<TwoPhaseInitialTable>,
     /// Where the liquid is at the start; all else is gas. Shapes should not overlap.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub liquid: Vec<LiquidTable>,
@@ -52,6 +60,9 @@ pub struct TwoPhaseCase {
     pub run: RunTable,
     /// Results.
     pub output: OutputTable,
+    /// Wave gauges: lines along which the liquid is measured. Default: none.
+    #[serde(rename = "gauge", skip_serializing_if = "Vec::is_empty")]
+    pub gauges: Vec<GaugeTable>,
 }
 
 /// The box and its mesh.
@@ -113,7 +124,48 @@ pub struct GravityTable {
     pub acceleration: Vec<f64>,
 }
 
-/// A region of liquid at the start: a box, a ball, a half-space, or the inside of a surface.
+/// How the box moves.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FrameTable {
+    /// Displacement of the box, m, along axes at rest; numbers or expressions in `t`. Default: zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub translation: Option<Vec<Value>>,
+    /// Angle that the box is turned by, rad; a number or an expression in `t`. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub angle: Option<Value>,
+    /// Axis of `angle`; required with it in 3D.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub axis: Option<Vec<f64>>,
+    /// The point that it turns about, m, and that moments of `loads.csv` are about. Default: the middle of the box.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub center: Option<Vec<f64>>,
+}
+
+/// The flow at the start.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TwoPhaseInitialTable {
+    /// Velocity, m/s, along each axis; numbers or expressions in `x`, `y`, `z`. What of it has no divergence, and does not
+    /// enter walls, is kept. Required.
+    pub velocity: Vec<Value>,
+}
+
+/// A wave gauge.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GaugeTable {
+    /// Its name in `gauges.csv`. Required.
+    pub name: String,
+    /// A point that the line goes through, m. Required.
+    pub at: Vec<f64>,
+    /// The axis that the line is parallel to, and its upward direction: `x+`, `x-`, and so on. Default: against gravity at the
+    /// start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub axis: Option<String>,
+}
+
+/// A region of liquid at the start: a box, a ball, a half-space, what is below a height, or the inside of a surface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LiquidTable {
@@ -127,6 +179,10 @@ pub struct LiquidTable {
     /// all below y = 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_space: Option<Vec<f64>>,
+    /// Height along the last axis that liquid is below, m: a number or an expression in the other coordinates, such as
+    /// `"0.2 + 0.01*cos(pi*x)"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Value>,
     /// A closed surface, of any format that `cutlink mesh` reads, in metres: fractions of cells are exact. In 2D a closed polyline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,

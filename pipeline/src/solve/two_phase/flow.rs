@@ -1,12 +1,12 @@
 //! The running flow, behind the door of every physics.
 
-use super::mesh::solid_above;
+use super::{frame::FrameMotion, mesh::solid_above, tables::Tables};
 use crate::solve::blocks::with_forest;
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Host, memory};
 use cutlink_flow::{
-    Check, Flow, FlowState, Lines, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
+    Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
 };
 use cutlink_solver::AdaptationLook;
 use cutlink_vof::{StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
@@ -19,36 +19,6 @@ use std::{
 
 /// The shortest substep over a step: a flow that needs shorter ones has diverged.
 const SHORTEST: f64 = 1e-6;
-
-/// Columns of `phases.csv` behind step and time, of axes by name.
-pub(super) fn columns(d: usize) -> Vec<String> {
-    let axes = &["x", "y", "z"][..d];
-    let mut names: Vec<String> = [
-        "liquid volume",
-        "gas volume",
-        "kinetic energy",
-        "potential energy",
-    ]
-    .map(str::to_owned)
-    .into();
-    names.extend(axes.iter().map(|a| format!("liquid centre {a}")));
-    names.extend(axes.iter().map(|a| format!("liquid velocity {a}")));
-    for end in ["lower", "upper"] {
-        names.extend(axes.iter().map(|a| format!("liquid {end} {a}")));
-    }
-    names.extend(
-        [
-            "largest velocity",
-            "substeps",
-            "iterations",
-            "Courant",
-            "divergence",
-            "fitted curvatures",
-        ]
-        .map(str::to_owned),
-    );
-    names
-}
 
 /// What happened since the last line of the table.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,7 +56,9 @@ pub(super) struct TwoPhase<const D: usize> {
     /// Whether no liquid can leave or enter, so that its volume stays.
     pub(super) is_closed: bool,
     steps: u64,
-    lines: Lines,
+    tables: Tables<D>,
+    /// How the box moves.
+    frame: Option<FrameMotion<D>>,
     since: Since,
     all: Since,
     /// Volumes at the start.
@@ -101,12 +73,12 @@ impl<const D: usize> TwoPhase<D> {
         units: FieldUnits,
         every: u64,
         is_closed: bool,
+        (tables, frame): (Tables<D>, Option<FrameMotion<D>>),
     ) -> Self {
-        let names = columns(D);
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         Self {
             start: flow.integrals().volume,
-            lines: Lines::new("phases.csv", &names, dt),
+            tables,
+            frame,
             flow,
             mesh,
             now: OnceLock::new(),
@@ -152,6 +124,7 @@ impl<const D: usize> TwoPhase<D> {
                 break;
             }
             self.look()?;
+            self.set_weight(left)?;
             let allowed = self.flow.allowed_step();
             if allowed < SHORTEST * self.dt {
                 let text = format!(
@@ -169,12 +142,22 @@ impl<const D: usize> TwoPhase<D> {
             } else {
                 allowed
             };
+            self.set_weight(part)?;
             let done = self.flow.step(part).map_err(|error| self.failed(error))?;
             self.since.add(&done);
             self.all.add(&done);
         }
         self.steps += 1;
         Ok(())
+    }
+
+    /// What a box that moves does to the fluid in the next so many seconds.
+    fn set_weight(&mut self, dt: f64) -> Result<(), Error> {
+        let Some(frame) = &self.frame else {
+            return Ok(());
+        };
+        let (gravity, turning) = frame.over(self.flow.time(), dt)?;
+        Ok(self.flow.set_weight(gravity, turning)?)
     }
 
     fn failed(&self, error: TwoPhaseError) -> Error {
@@ -274,7 +257,7 @@ where
         for (i, &c) in flow.alpha().iter().enumerate() {
             let rho = gas + (liquid - gas) * c.clamp(0.0, 1.0);
             let at = flow.mesh().centre(i / cells, i % cells);
-            let head: f64 = (0..D).map(|a| flow.params().gravity[a] * at[a]).sum();
+            let head = flow.params().head(at);
             to.snapshot.density[i] = rho as f32;
             pressure[i] = (flow.pressure()[i] + rho * head) as f32;
         }
@@ -367,7 +350,7 @@ where
     }
 
     fn tables(&mut self) -> Vec<&mut dyn Table> {
-        vec![&mut self.lines]
+        self.tables.all()
     }
 
     fn next_due(&self, step: u64) -> Option<u64> {
@@ -393,7 +376,8 @@ where
             since.divergence,
             fits,
         ]);
-        self.lines.add(seen.step, line);
+        self.tables.phases.add(seen.step, line);
+        self.tables.measure(seen.step, &self.flow);
         Ok(())
     }
 

@@ -7,14 +7,18 @@
 //! | `mesh` | from tables to the mesh at the start, and what of it stays refined |
 //! | `surface` | liquid and bodies from surfaces |
 //! | `resolve` | from tables to parameters and the length of a step |
+//! | `frame` | boxes that move |
+//! | `tables` | `phases.csv`, `loads.csv`, `gauges.csv` |
 //! | `run` | from a case to a run, and its plan |
 //! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 
 pub mod case;
 mod flow;
+mod frame;
 mod mesh;
 mod resolve;
 mod run;
 mod surface;
+mod tables;
 
 pub use case::TwoPhaseCase;

@@ -1,9 +1,11 @@
 //! From tables to a mesh, parameters and the length of a step.
 
 use super::case::{LiquidTable, TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
+use super::frame::{self, FrameMotion};
 use super::mesh::{CaseMeshes, leaf_masks};
 use super::surface::SurfaceKeys;
-use crate::solve::resolve::missing;
+use super::tables::Measured;
+use crate::solve::{resolve::missing, value};
 use cutlink_amr::{Forest, dims};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Backend, Host};
@@ -12,6 +14,7 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
+use cutlink_prescribed::expression::Expression;
 use cutlink_vof::{BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases};
 use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
 use std::f64::consts::PI;
@@ -34,6 +37,11 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
     pub(super) liquid: Vec<LiquidShape<D>>,
     /// What the user should know of it.
     pub(super) notes: Vec<String>,
+    /// How the box moves.
+    pub(super) frame: Option<FrameMotion<D>>,
+    /// The velocity at the start.
+    pub(super) velocity: Option<[Expression; D]>,
+    pub(super) measured: Measured<D>,
     /// The length of a step, s.
     pub(super) dt: f64,
     /// Cells of leaves.
@@ -43,7 +51,7 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
 }
 
 /// Numbers as a vector and the rest.
-fn numbers<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
+pub(super) fn numbers<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
     given
         .try_into()
         .ok()
@@ -128,9 +136,29 @@ impl TwoPhaseCase {
             None => [0.0; D],
             Some(table) => numbers::<D>("[gravity] acceleration", &table.acceleration)?,
         };
+        let frame = self.motion(gravity)?;
+        let measured = Measured::new(
+            self.lines(gravity)?,
+            frame.as_ref().map_or([0.0; D], |frame| frame.center),
+            &faces,
+            self.periodic()?,
+            !self.bodies.is_empty(),
+        );
+        let velocity = match &self.initial {
+            None => None,
+            Some(table) => {
+                let scope = frame::scope(D, false);
+                Some(value::vector(
+                    "[initial] velocity",
+                    &table.velocity,
+                    &scope,
+                )?)
+            }
+        };
         let mut params = FlowParams {
             phases,
             gravity,
+            turning: None,
             faces,
             courant: self.numerics.cfl.unwrap_or(0.4),
             longest_step: 1.0,
@@ -151,6 +179,9 @@ impl TwoPhaseCase {
             params,
             liquid,
             notes: bodies.notes,
+            frame,
+            velocity,
+            measured,
             dt,
             cells,
             bytes,
@@ -225,34 +256,44 @@ impl TwoPhaseCase {
         Facet<D>: Exact<D> + Meet<D>,
     {
         let one = |(i, table): (usize, &LiquidTable)| {
+            let about = |error: Error| error.about(&format!("[[liquid]] {}", i + 1));
             let (bounds, ball, half) = (&table.bounds, &table.ball, &table.half_space);
-            let count = [bounds, ball, half].into_iter().flatten().count();
-            if count == 0 && table.has_surface() {
-                let made = self.liquid_surface::<D>(table, self.root()?, levels);
-                return made.map_err(|error| error.about(&format!("[[liquid]] {}", i + 1)));
-            }
-            match (bounds, ball, half) {
-                (Some(bounds), None, None) if !table.has_surface() => {
-                    corners::<D>("[[liquid]] box", bounds).map(LiquidShape::Box)
+            let plain = [bounds, ball, half].into_iter().flatten().count();
+            let others = [table.level.is_some(), table.has_surface()];
+            let count = plain + others.into_iter().filter(|of| *of).count();
+            match (bounds, ball, half, &table.level) {
+                _ if count != 1 => {}
+                (Some(bounds), ..) => {
+                    return corners::<D>("[[liquid]] box", bounds).map(LiquidShape::Box);
                 }
-                (None, Some(ball), None) if ball.len() == D + 1 && !table.has_surface() => {
-                    Ok(LiquidShape::Ball {
+                (_, Some(ball), ..) if ball.len() == D + 1 => {
+                    return Ok(LiquidShape::Ball {
                         centre: numbers::<D>("[[liquid]] ball", &ball[..D])?,
                         radius: positive("[[liquid]] ball: the radius", ball[D])?,
-                    })
+                    });
                 }
-                (None, None, Some(half)) if half.len() == D + 1 && !table.has_surface() => {
-                    Ok(LiquidShape::HalfSpace {
+                (_, _, Some(half), _) if half.len() == D + 1 => {
+                    return Ok(LiquidShape::HalfSpace {
                         normal: numbers::<D>("[[liquid]] half_space", &half[..D])?,
                         offset: half[D],
-                    })
+                    });
                 }
-                _ => Err(Error::input("a [[liquid]] is no shape").hint(format!(
-                    "give one of box, with {} numbers, ball and half_space, with {}, and file or shape with its keys",
-                    2 * D,
-                    D + 1
-                ))),
+                (.., Some(level)) => {
+                    let what = format!("[[liquid]] {} level", i + 1);
+                    return self.below::<D>((&what, level), self.root()?, levels);
+                }
+                (None, None, None, None) => {
+                    return self
+                        .liquid_surface::<D>(table, self.root()?, levels)
+                        .map_err(about);
+                }
+                _ => {}
             }
+            Err(Error::input("a [[liquid]] is no shape").hint(format!(
+                "give one of box, with {} numbers, ball and half_space, with {}, level, and file or shape with its keys",
+                2 * D,
+                D + 1
+            )))
         };
         self.liquid.iter().enumerate().map(one).collect()
     }

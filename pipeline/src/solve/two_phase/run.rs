@@ -1,6 +1,6 @@
 //! A run: from a case to histories, fields, checkpoints and a summary.
 
-use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting};
+use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting, tables::Tables};
 use crate::solve::outcome::{Outcome, check_alone};
 use cutlink_common::{Error, Observer, device::DeviceReport, pool};
 use cutlink_device::{DeviceChoice, Host};
@@ -13,9 +13,11 @@ use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
 };
+use cutlink_prescribed::expression::Expression;
 use cutlink_vof::{BoxFace, TwoPhaseFlow};
 use cutlink_voxelizer::{VoxelError, kernels::AdaptKernels};
 use serde_json::json;
+use std::sync::OnceLock;
 
 /// Steps between two lines of `phases.csv`, by default.
 const LINES_EVERY: u64 = 4;
@@ -100,6 +102,9 @@ impl TwoPhaseCase {
             following,
             params,
             liquid,
+            frame,
+            velocity,
+            measured,
             dt,
             ..
         } = setting;
@@ -112,10 +117,35 @@ impl TwoPhaseCase {
             flow.follow(forest, floor, adaptation)
                 .map_err(|error| named(error.into()))?;
         }
+        if let Some(velocity) = velocity {
+            set_velocity(&mut flow, &velocity).map_err(named)?;
+        }
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
-        let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed);
+        let watched = (Tables::new(measured, &flow, dt), frame);
+        let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
+    }
+}
+
+/// Sets the velocity at the start.
+fn set_velocity<const D: usize>(
+    flow: &mut TwoPhaseFlow<D>,
+    velocity: &[Expression; D],
+) -> Result<(), Error> {
+    let failed = OnceLock::new();
+    flow.set_velocity(|x| {
+        std::array::from_fn(|a| match velocity[a].at(&x, 0.0) {
+            Ok(u) => u,
+            Err(reason) => {
+                let _ = failed.set(reason);
+                0.0
+            }
+        })
+    })?;
+    match failed.into_inner() {
+        None => Ok(()),
+        Some(reason) => Err(Error::input(format!("[initial] velocity: {reason}"))),
     }
 }
 

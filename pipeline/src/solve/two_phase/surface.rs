@@ -1,8 +1,11 @@
 //! Surfaces of a case: liquid in them at the start, and bodies by the mesher's inside test.
 
 use super::case::{LiquidTable, SolidTable, TwoPhaseCase};
+use super::frame;
+use crate::solve::value::Value;
 use cutlink_amr::{Forest, dims};
 use cutlink_common::{Error, ErrorKind, device::Opened};
+use cutlink_device::memory;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
@@ -159,6 +162,79 @@ impl TwoPhaseCase {
         Ok(LiquidShape::Surface(closed(&placed)?))
     }
 
+    /// What is below a height: facets between points at parts of the finest cells.
+    ///
+    /// # Errors
+    /// An expression that is none, or has no finite value; too many points.
+    pub(super) fn below<const D: usize>(
+        &self,
+        (what, level): (&str, &Value),
+        root: &Root,
+        levels: usize,
+    ) -> Result<LiquidShape<D>, Error> {
+        let height = level.expression(what, &frame::scope(D - 1, false))?;
+        let bounds = &self.domain.bounds;
+        let width = self.finest_width(root, levels)?;
+        // Straight facets, with nodes at edges of cells: an error of this part of a cell squared, by the radius of curvature.
+        let spacing = width / PARTS[D - 2];
+        let nodes = |a: usize| -> Vec<f64> {
+            let (from, to) = (bounds[a], bounds[D + a]);
+            let count = ((to - from) / spacing).round();
+            let inner = (0..=count as usize).map(|k| from + (to - from) * k as f64 / count);
+            // Far beyond the sides, so that there is no interface at them.
+            let beyond = [from - (to - from), to + (to - from)];
+            ([beyond[0]].into_iter().chain(inner))
+                .chain([beyond[1]])
+                .collect()
+        };
+        let across: Vec<Vec<f64>> = (0..D - 1).map(nodes).collect();
+        let count: usize = across.iter().map(Vec::len).product();
+        if count > MOST_POINTS {
+            let text = format!("{what} needs {count} points, and {MOST_POINTS} are the most");
+            return Err(Error::new(ErrorKind::Memory, text)
+                .hint("coarser cells, or a closed surface as `file`"));
+        }
+        let depth = bounds[2 * D - 1] - bounds[D - 1];
+        let mut point = [bounds[D - 1] - depth; D];
+        let mut heights = memory::with_capacity("points of a level", count)?;
+        for k in 0..count {
+            let mut rest = k;
+            let mut inside = [0.0; D];
+            for (a, nodes) in across.iter().enumerate() {
+                point[a] = nodes[rest % nodes.len()];
+                inside[a] = point[a].clamp(bounds[a], bounds[D + a]);
+                rest /= nodes.len();
+            }
+            let value = height.at(&inside[..D - 1], 0.0);
+            point[D - 1] = value.map_err(|reason| Error::input(format!("{what}: {reason}")))?;
+            heights.push(point);
+        }
+        let floor = |mut of: [f64; D]| {
+            of[D - 1] = bounds[D - 1] - depth;
+            of
+        };
+        // The sides are vertical and beyond the box: they take no part.
+        let row = across[0].len();
+        let mut facets: Vec<[[f64; D]; D]> = memory::with_capacity("facets of a level", 4 * count)?;
+        let mut add = |top: [usize; D]| {
+            facets.push(top.map(|k| heights[k]));
+            let mut bottom = top.map(|k| floor(heights[k]));
+            bottom.swap(0, 1);
+            facets.push(bottom);
+        };
+        for k in (0..count).filter(|k| k % row + 1 < row) {
+            if D == 2 {
+                add(std::array::from_fn(|n| k + 1 - n));
+            } else if k + row < count {
+                let corners = [k, k + 1, k + 1 + row, k + row];
+                for of in [[0, 1, 2], [0, 2, 3]] {
+                    add(std::array::from_fn(|n| corners[of[n]]));
+                }
+            }
+        }
+        Ok(LiquidShape::Surface(Arc::new(ClosedSurface::new(facets)?)))
+    }
+
     /// The solid cells of a body on so many levels, and notes.
     ///
     /// # Errors
@@ -224,6 +300,12 @@ impl TwoPhaseCase {
         Ok(frame / f64::from(1u32 << (levels - 1)))
     }
 }
+
+/// Parts of a finest cell between two points of a level, in 2D and in 3D.
+const PARTS: [f64; 2] = [4.0, 2.0];
+
+/// Most points of a level.
+const MOST_POINTS: usize = 4_000_000;
 
 /// Largest distance of a shape's facets from the true surface, over the width of the finest cells.
 const DEVIATION: f64 = 1.0 / 64.0;
