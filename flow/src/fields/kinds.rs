@@ -25,6 +25,8 @@ pub enum OutputKind {
     Render,
     /// Pressure, shear and y⁺ on the body's facets, as `.vtp` or `.ply`.
     Surface,
+    /// An isosurface of the flow in three dimensions, as `.vtp` or `.ply`.
+    Isosurface,
 }
 
 /// Formats of a surface.
@@ -58,6 +60,7 @@ impl OutputKind {
             Self::Picture => "picture",
             Self::Render => "render",
             Self::Surface => "surface",
+            Self::Isosurface => "isosurface",
         }
     }
 }

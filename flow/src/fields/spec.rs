@@ -5,7 +5,7 @@ use super::kinds::{
 };
 use super::picture::{self, FlowLines, PictureSpec};
 use super::plane::Plane;
-use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SurfaceColour};
+use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SavedSpec, SurfaceColour};
 use super::units::FieldUnits;
 use cutlink_common::{Error, config::suggestion};
 use cutlink_pictures::{WIDTHS, film};
@@ -102,13 +102,13 @@ pub struct OutputSpec {
     /// For `render`: what colours the body. Default: plain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceColour>,
-    /// For `render`: an isosurface of the flow.
+    /// For `render` and `isosurface`: an isosurface of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isosurface: Option<IsosurfaceSpec>,
     /// For `render`: whether to draw the edges of the box. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<bool>,
-    /// For `surface`: the format. Default: `vtp`.
+    /// For `surface` and `isosurface`: the format. Default: `vtp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<SurfaceFormat>,
 }
@@ -150,12 +150,14 @@ impl OutputSpec {
 
     /// The given keys that only some kinds use, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
-        use OutputKind::{Box, Picture, Probes, Render, Slice, Span, Surface, Volume};
+        use OutputKind::{Box, Isosurface, Picture, Probes, Render, Slice, Span, Surface, Volume};
         let keys: [(bool, &str, &[OutputKind]); 23] = [
             (
                 self.average.is_some(),
                 "average",
-                &[Volume, Box, Slice, Span, Picture, Render, Surface],
+                &[
+                    Volume, Box, Slice, Span, Picture, Render, Surface, Isosurface,
+                ],
             ),
             (self.fields.is_some(), "fields", &[Volume, Box, Slice, Span]),
             (self.bounds.is_some(), "box", &[Box, Picture]),
@@ -176,9 +178,13 @@ impl OutputSpec {
             (self.aspect.is_some(), "aspect", &[Render]),
             (self.camera.is_some(), "camera", &[Render]),
             (self.surface.is_some(), "surface", &[Render]),
-            (self.isosurface.is_some(), "isosurface", &[Render]),
+            (
+                self.isosurface.is_some(),
+                "isosurface",
+                &[Render, Isosurface],
+            ),
             (self.domain.is_some(), "domain", &[Render]),
-            (self.format.is_some(), "format", &[Surface]),
+            (self.format.is_some(), "format", &[Surface, Isosurface]),
         ];
         keys.into_iter().filter(|k| k.0).map(|k| (k.1, k.2))
     }
@@ -197,6 +203,7 @@ pub(super) enum What<const D: usize> {
     Picture(PictureSpec),
     Render(RenderSpec),
     Surface(SurfaceFormat),
+    Isosurface(SavedSpec),
 }
 
 /// An output, checked.
@@ -240,7 +247,7 @@ pub fn written<const D: usize>(
     frame: &Frame<D>,
     clock: &Clock,
 ) -> Result<Vec<OutputSpec>, Error> {
-    use OutputKind::{Box, Picture, Render, Slice, Span, Surface, Volume};
+    use OutputKind::{Box, Isosurface, Picture, Render, Slice, Span, Surface, Volume};
     let each = specs.iter().enumerate().map(|(i, spec)| {
         let (name, wrong) = named(specs, i);
         let (steps, seconds, through) = (
@@ -277,7 +284,7 @@ pub fn written<const D: usize>(
         if spec.kind == Render {
             render::write_defaults(&mut full);
         }
-        if spec.kind == Surface {
+        if matches!(spec.kind, Surface | Isosurface) {
             full.format.get_or_insert_default();
         }
         Ok(full)
@@ -313,7 +320,14 @@ pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(
             Quantity::Scalar(name) => Some(name),
             _ => None,
         });
-        for asked in of_fields.chain(of_picture) {
+        let of_isosurface = spec.isosurface.iter().flat_map(|of| {
+            let quantities = [Some(&of.field), of.colour.as_ref()].into_iter().flatten();
+            quantities.filter_map(|quantity| match quantity {
+                Quantity::Scalar(name) => Some(name),
+                _ => None,
+            })
+        });
+        for asked in of_fields.chain(of_picture).chain(of_isosurface) {
             let (_, wrong) = named(specs, i);
             if units.scalar(*asked).is_none() {
                 return Err(
@@ -418,6 +432,10 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         OutputKind::Picture => What::Picture(picture::resolve(spec, mesh)?),
         OutputKind::Render => What::Render(render::resolve(spec, mesh)?),
         OutputKind::Surface => What::Surface(surface(spec, mesh)?),
+        OutputKind::Isosurface if spec.average == Some(Average::Rms) => {
+            return Err("an isosurface has no rms values".into());
+        }
+        OutputKind::Isosurface => What::Isosurface(SavedSpec::new(spec, mesh)?),
     })
 }
 

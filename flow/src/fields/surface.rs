@@ -493,7 +493,7 @@ fn length(v: &[f64]) -> f64 {
 }
 
 /// Binary, little-endian; values are properties of the faces, in 2D of the edges.
-fn write_ply<const D: usize>(
+pub(super) fn write_ply<const D: usize>(
     out: &mut impl Write,
     points: &[[f64; 3]],
     facets: &[[u32; D]],

@@ -6,7 +6,7 @@ use super::paged::PagedFields;
 use super::picture;
 use super::plane::cells_in;
 use super::probes;
-use super::render;
+use super::render::{self, SavedSpec};
 use super::series::Series;
 use super::span::{Flat, flat};
 use super::spec::{Output, OutputSpec, What, check_fields, resolve};
@@ -117,6 +117,7 @@ pub fn memory<const D: usize>(specs: &[OutputSpec], averages: bool, mesh: &Mesh<
     let pictures = pictures.iter().filter_map(|output| match &output.what {
         What::Picture(spec) => Some(picture::memory(mesh, spec)),
         What::Render(spec) => Some(render::memory(mesh, spec)),
+        What::Isosurface(_) => Some(render::memory_of_isosurface(mesh)),
         _ => None,
     });
     cells * (snapshot + most + if averages { averaged } else { 0 }) + pictures.max().unwrap_or(0)
@@ -175,7 +176,7 @@ impl<const D: usize> FieldWriter<D> {
                 What::Probes(points) => {
                     probes::begin::<D>(&open.table(), points.len(), &writer.units, now, keep)?
                 }
-                What::Picture(_) | What::Render(_) | What::Surface(SurfaceFormat::Ply) => {
+                what if extension(what) == "png" || extension(what) == "ply" => {
                     now.is_some_and(|now| keep(now) && open.series.file(now).exists())
                 }
                 _ => match now {
@@ -443,6 +444,12 @@ impl<const D: usize> Open<D> {
                     return Ok(path);
                 }
             }
+            What::Isosurface(spec) => {
+                spec.write(&path, replace, scene)?;
+                if spec.format == SurfaceFormat::Ply {
+                    return Ok(path);
+                }
+            }
             What::Volume(fields) => {
                 let columns = scene.everywhere(fields);
                 save(
@@ -549,8 +556,10 @@ fn extension<const D: usize>(what: &What<D>) -> &'static str {
         What::Box(..) | What::Slice(..) | What::Span(..) => "vtu",
         What::Probes(_) => "csv",
         What::Picture(_) | What::Render(_) => "png",
-        What::Surface(SurfaceFormat::Vtp) => "vtp",
-        What::Surface(SurfaceFormat::Ply) => "ply",
+        What::Surface(format) | What::Isosurface(SavedSpec { format, .. }) => match format {
+            SurfaceFormat::Vtp => "vtp",
+            SurfaceFormat::Ply => "ply",
+        },
     }
 }
 

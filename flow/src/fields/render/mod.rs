@@ -8,10 +8,12 @@
 
 mod camera;
 mod isosurface;
+mod saved;
 mod skin;
 mod spec;
 
 pub use camera::CameraSpec;
+pub(super) use saved::SavedSpec;
 pub use spec::{IsosurfaceSpec, SurfaceColour};
 pub(super) use spec::{RenderSpec, resolve, write_defaults};
 
@@ -45,9 +47,18 @@ const EDGE: Rgb = [120, 128, 138];
 pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &RenderSpec) -> u64 {
     let [width, height] = spec.pixels();
     let pixels = (width * height * (raster::PIXEL_BYTES + 3 * size_of::<Rgb>())) as u64;
+    pixels
+        + if spec.isosurface.is_some() {
+            memory_of_isosurface(mesh)
+        } else {
+            0
+        }
+}
+
+/// Bytes that finding an isosurface takes.
+pub(super) fn memory_of_isosurface<const D: usize>(mesh: &Mesh<D>) -> u64 {
     let cells = (mesh.forest.capacity() * dims::cells(D)) as u64;
-    let values = cells * size_of::<f32>() as u64 + isosurface::BATCH_BYTES;
-    pixels + if spec.isosurface.is_some() { values } else { 0 }
+    cells * size_of::<f32>() as u64 + isosurface::BATCH_BYTES
 }
 
 /// What colours mean.
