@@ -57,6 +57,14 @@ pub fn printed(unit: &str) -> String {
         .fold(unit.to_owned(), |unit, (from, to)| unit.replace(from, to))
 }
 
+/// The title of values: their name, and their unit if they have one.
+pub fn titled(name: &str, unit: &str) -> String {
+    match unit {
+        "1" => name.to_owned(),
+        unit => format!("{name} in {}", printed(unit)),
+    }
+}
+
 /// So many significant digits, no trailing zeros.
 pub fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 {
@@ -88,6 +96,7 @@ mod tests {
     #[test]
     fn units_are_printed_with_their_powers() {
         assert_eq!(printed("rho (dx/dt)^2"), "ρ (Δx/Δt)²");
+        assert_eq!([titled("a", "1"), titled("a", "m^2")], ["a", "a in m²"]);
         assert_eq!([printed("kg/m^3"), printed("m/s")], ["kg/m³", "m/s"]);
     }
 

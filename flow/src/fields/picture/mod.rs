@@ -24,7 +24,7 @@ use cutlink_pictures::{
     coverage::Coverage,
     cut::{Cut, Segment},
     margin_of,
-    scale::{number, printed, ticks},
+    scale::{number, printed, ticks, titled},
     text::{text_height, text_width},
     text_size,
 };
@@ -222,7 +222,7 @@ fn header<const D: usize>(
     let text = text_size(spec.width);
     let axis = spec.plane.normal.map_or(2, |(axis, _)| axis);
     let (title, unit) = title_of(scene, spec.quantity, axis);
-    let title = format!("{title} in {}", printed(&unit.name));
+    let title = titled(&title, &unit.name);
     canvas.text([left, margin], text, &title, INK);
     let time = &scene.units.time;
     let mut when = format!("t = {} {}", number(scene.time(), 4), printed(&time.name));

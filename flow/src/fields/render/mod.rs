@@ -29,7 +29,7 @@ use cutlink_pictures::{
     canvas::{Canvas, INK, Rect, Rgb},
     margin_of,
     raster::{self, Raster},
-    scale::{number, printed, significant},
+    scale::{number, printed, significant, titled},
     text::{text_height, text_width},
     text_size, triad,
 };
@@ -103,8 +103,9 @@ pub(super) fn draw<const D: usize>(
     }
     if let Some(surface) = &spec.isosurface {
         let (name, unit) = title_of_volume(scene, surface.field);
-        let unit = printed(unit);
-        note = Some(format!("{name} = {} {unit}", number(surface.value, 4)));
+        let unit = if unit == "1" { "" } else { unit };
+        let text = format!("{name} = {} {}", number(surface.value, 4), printed(unit));
+        note = Some(text.trim_end().to_owned());
         let body = match (&skin, surface.wall) {
             (Some(skin), Some(wall)) if wall > 0.0 => {
                 Some((skin.tree().map_err(|error| error.to_string())?, wall))
@@ -173,7 +174,7 @@ fn draw_skin<const D: usize>(
     });
     let title = match spec.surface {
         SurfaceColour::YPlus => title.to_owned(),
-        _ => format!("{title} in {}", printed(&scene.units.pressure.name)),
+        _ => titled(title, &scene.units.pressure.name),
     };
     Some(Legend {
         title,
@@ -223,7 +224,7 @@ fn draw_isosurface<const D: usize>(
     });
     let (name, unit) = title_of_volume(scene, quantity);
     Legend {
-        title: format!("{name} in {}", printed(unit)),
+        title: titled(&name, unit),
         key: Key::Range(range, colours),
     }
 }

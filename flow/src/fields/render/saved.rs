@@ -143,7 +143,7 @@ fn triangulated<const D: usize>(scene: Scene<'_, D>, spec: &IsosurfaceSpec) -> T
 }
 
 fn key(vertex: &Vertex) -> [(u32, u32); 2] {
-    let of = |cell: CellRef| (cell.block, cell.cell as u32);
+    let of = |cell: CellRef| (cell.block, cell.cell);
     let [a, b] = vertex.between.map(of);
     if a < b { [a, b] } else { [b, a] }
 }
