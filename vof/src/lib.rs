@@ -13,6 +13,10 @@
 //!
 //! Results are the same bits for any number of threads. The crate runs on the CPU.
 
+#[cfg(test)]
+#[path = "../../tests/kit/worst.rs"]
+mod worst;
+
 mod adapt;
 mod compiled;
 mod error;
