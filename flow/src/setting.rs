@@ -187,6 +187,7 @@ impl<const D: usize> RunSetting<D> {
         };
         let (until, _) = until(run, &times)?;
         let specs = fields::written(&output.write, &mesh.frame, &clock)?;
+        fields::check_mean_pressure(&specs)?;
         fields::check(&specs, &units, mesh)?;
         let averages = averages(output.averages.as_ref(), &specs, &clock)?;
         Ok(Self {

@@ -1,8 +1,8 @@
 //! What callers use, compiled here once for 2D and once for 3D: see [`of_dimension`].
 
 use crate::{
-    FlowMesh, FlowParams, InterfaceLook, LiquidShape, PhaseIntegrals, StepDone, TwoPhaseError,
-    TwoPhaseFlow, WallLoad,
+    FlowMesh, FlowParams, FluidLoad, InterfaceLook, LiquidShape, PhaseIntegrals, StepDone,
+    TwoPhaseError, TwoPhaseFlow,
 };
 use cutlink_amr::Forest;
 use cutlink_device::of_dimension;
@@ -16,7 +16,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
-    pub(crate) loads: fn(&TwoPhaseFlow<D>, [f64; D]) -> Vec<WallLoad<D>>,
+    pub(crate) loads: fn(&TwoPhaseFlow<D>, [f64; D]) -> Vec<FluidLoad<D>>,
 }
 
 impl<const D: usize> Compiled<D> {

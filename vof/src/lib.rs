@@ -43,7 +43,7 @@ pub use adapt::{InterfaceAdaptation, InterfaceLook};
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
 pub use integrals::PhaseIntegrals;
-pub use loads::WallLoad;
+pub use loads::FluidLoad;
 pub use mesh::FlowMesh;
 pub use params::{BoxFace, FlowParams, Phases};
 pub use shape::LiquidShape;

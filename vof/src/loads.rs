@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 /// Force and moment on a wall; in 2D per metre of depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WallLoad<const D: usize> {
+pub struct FluidLoad<const D: usize> {
     /// Area, m².
     pub area: f64,
     /// Force by pressure, N.
@@ -26,7 +26,7 @@ pub struct WallLoad<const D: usize> {
     pub moment: [f64; 3],
 }
 
-impl<const D: usize> WallLoad<D> {
+impl<const D: usize> FluidLoad<D> {
     const NONE: Self = Self {
         area: 0.0,
         pressure: [0.0; D],
@@ -45,19 +45,19 @@ impl<const D: usize> WallLoad<D> {
 impl<const D: usize> TwoPhaseFlow<D> {
     /// The loads on the walls: of the faces of the box in the order x-, x+, y-, …, none of openings, then of all solid cells.
     /// Moments are about a point. The sums are in a fixed order.
-    pub fn loads(&self, about: [f64; D]) -> Vec<WallLoad<D>> {
+    pub fn loads(&self, about: [f64; D]) -> Vec<FluidLoad<D>> {
         (compiled::<D>().loads)(self, about)
     }
 
-    pub(crate) fn loads_here(&self, about: [f64; D]) -> Vec<WallLoad<D>> {
+    pub(crate) fn loads_here(&self, about: [f64; D]) -> Vec<FluidLoad<D>> {
         let leaf = |&block: &usize| self.mesh.blocks.is_leaf(block);
         let blocks: Vec<usize> = (0..self.mesh.blocks.len()).filter(leaf).collect();
         let base = self.base();
-        let of_blocks: Vec<Vec<(usize, WallLoad<D>)>> = blocks
+        let of_blocks: Vec<Vec<(usize, FluidLoad<D>)>> = blocks
             .par_iter()
             .map(|&block| self.loads_of(block, base, about))
             .collect();
-        let mut sums = vec![WallLoad::NONE; 2 * D + 1];
+        let mut sums = vec![FluidLoad::NONE; 2 * D + 1];
         for (wall, load) in of_blocks.iter().flatten() {
             sums[*wall].add(load);
         }
@@ -91,7 +91,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     /// The loads of a block's cells on walls.
-    fn loads_of(&self, block: usize, base: f64, about: [f64; D]) -> Vec<(usize, WallLoad<D>)> {
+    fn loads_of(&self, block: usize, base: f64, about: [f64; D]) -> Vec<(usize, FluidLoad<D>)> {
         let (mesh, cells) = (&self.mesh, dims::cells(D));
         let mut found = Vec::new();
         for cell in (0..cells).filter(|&cell| !mesh.is_solid(block, cell)) {
@@ -128,15 +128,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
         share: f64,
         base: f64,
         about: [f64; D],
-    ) -> WallLoad<D> {
+    ) -> FluidLoad<D> {
         let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
         let own = block * dims::cells(D) + cell;
         let (c, h) = (fields.alpha[own], mesh.width_of(block));
         let at = mesh.face_centre(block, cell, side);
         let area = share * h.powi(D as i32 - 1);
-        let mut load = WallLoad {
+        let mut load = FluidLoad {
             area,
-            ..WallLoad::NONE
+            ..FluidLoad::NONE
         };
         let outward = if side.is_multiple_of(2) { -1.0 } else { 1.0 };
         let full = fields.pressure[own] + params.phases.rho(c) * params.head(at);

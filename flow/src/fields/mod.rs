@@ -48,7 +48,7 @@ pub use name::FieldName;
 pub(crate) use paged::PagedFields;
 pub use picture::FlowLines;
 pub use render::{CameraSpec, IsosurfaceSpec, SurfaceColour};
-pub use spec::{OutputSpec, written};
+pub use spec::{OutputSpec, check_mean_pressure, written};
 pub use surface::Body;
 pub use surface::WallForce;
 #[cfg(test)]

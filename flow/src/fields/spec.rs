@@ -292,6 +292,36 @@ pub fn written<const D: usize>(
     each.collect()
 }
 
+/// Refuses averages of the pressure, of flows in which it does not follow from the mean density.
+///
+/// # Errors
+/// Such an output.
+pub fn check_mean_pressure(specs: &[OutputSpec]) -> Result<(), Error> {
+    let shows = |spec: &OutputSpec| {
+        let isosurface = spec.isosurface.as_ref();
+        let quantities = [
+            spec.quantity,
+            isosurface.map(|of| of.field),
+            isosurface.and_then(|of| of.colour),
+        ];
+        (spec.fields.iter().flatten()).any(|field| *field == CellField::Pressure)
+            || quantities.contains(&Some(Quantity::Pressure))
+            || spec.surface == Some(SurfaceColour::Pressure)
+            || matches!(spec.kind, OutputKind::Probes | OutputKind::Surface)
+    };
+    let asked = |spec: &OutputSpec| spec.average.is_some() && shows(spec);
+    match specs.iter().position(asked) {
+        None => Ok(()),
+        Some(i) => {
+            let (_, wrong) = named(specs, i);
+            Err(
+                wrong("it is an average of the pressure, which this flow has not".into())
+                    .hint("name its fields without \"pressure\""),
+            )
+        }
+    }
+}
+
 /// Refuses fields that the flow has not.
 pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(), Error> {
     const KNOWN: [&str; 9] = [

@@ -204,6 +204,10 @@ fn keys_that_make_no_sense_are_refused_by_name() {
         ),
         ("[initial]\nvelocity = [\"t\", 0]\n", "[initial] velocity"),
         ("[initial]\nvelocity = [1]\n", "[initial] velocity"),
+        (
+            "[output.averages]\nevery_steps = 2\n[[output.write]]\nkind = \"picture\"\nquantity = \"pressure\"\naverage = \"mean\"\n",
+            "average of the pressure",
+        ),
         ("[[liquid]]\nlevel = \"y\"\n", "[[liquid]] 2"),
         ("[[liquid]]\nlevel = \"log(x - 0.5)\"\n", "[[liquid]] 2"),
         (

@@ -19,7 +19,7 @@ use cutlink_common::{
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until,
-    fields::{self, CellField, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec, Quantity},
+    fields::{self, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec},
     looks::Looks,
     setting::{FOLDER, averages},
     tables::{AveragesTable, FieldUnitsName, OutputTable},
@@ -259,13 +259,8 @@ impl FluxCase {
                     "is of kind \"surface\", which flux reconstruction has not",
                 ));
             }
-            if spec.average.is_some() && has_pressure(spec) {
-                return Err(wrong(
-                    "is an average of the pressure, which flux reconstruction has not",
-                )
-                .hint("name its fields without \"pressure\""));
-            }
         }
+        fields::check_mean_pressure(&specs)?;
         let averages = averages(given.averages.as_ref(), &specs, &clock)?;
         fields::check(&specs, &units_of(&setting.mesh, dt), &setting.mesh)?;
         let folder = self.folder();
@@ -324,16 +319,6 @@ fn check_outputs(given: &OutputTable) -> Result<(), Error> {
             "[output.recirculation] is measured in lattice Boltzmann flows alone",
         )),
     }
-}
-
-/// Whether an output shows the pressure.
-fn has_pressure(spec: &OutputSpec) -> bool {
-    let fields = spec.fields.iter().flatten();
-    let of_fields = fields
-        .into_iter()
-        .any(|&field| field == CellField::Pressure);
-    let shown = spec.quantity == Some(Quantity::Pressure);
-    of_fields || shown || spec.kind == OutputKind::Probes
 }
 
 /// What a run begins with.
