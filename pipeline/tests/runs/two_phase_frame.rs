@@ -85,6 +85,30 @@ fn a_box_that_is_pushed_or_tilted_is_one_with_another_gravity() {
 }
 
 #[test]
+fn a_kick_is_felt_once_whatever_the_step() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // At a speed of 0.5 m/s from one moment on, within a step.
+    let more = format!("{HALF}[frame]\ntranslation = [\"0.5*max(t - 0.0521, 0)\", 0]\n");
+    let run = |dt: f64, steps: u64| {
+        let text = tank("[0, -9.81]", &more)
+            .replace("dt = 0.005", &format!("dt = {dt}"))
+            .replace("steps = 30", &format!("steps = {steps}"));
+        let found = table(&folder.path().join(format!("{steps}")), &text, "phases.csv");
+        let last = |name: &str| *found.column(name).last().expect("a line");
+        [last("liquid velocity x"), last("kinetic energy")]
+    };
+    let [coarse, fine] = [run(0.01, 6), run(0.00125, 48)];
+    // The walls hold the lower part; what is near the surface stays behind.
+    assert!(fine[0] < -0.02, "{fine:?}");
+    for k in 0..2 {
+        assert!(
+            (coarse[k] / fine[k] - 1.0).abs() < 0.1,
+            "{coarse:?} {fine:?}"
+        );
+    }
+}
+
+#[test]
 fn loads_and_gauges_are_those_of_water_at_rest_and_go_on_to_the_bit() {
     let folder = tempfile::tempdir().expect("a folder");
     let [still, whole, parts] = ["still", "whole", "parts"].map(|name| folder.path().join(name));

@@ -40,6 +40,9 @@ impl Since {
     }
 }
 
+/// Most trials of a step's length.
+const MOST_PARTS: usize = 8;
+
 /// A two-phase flow in a run. A step of the run is of a fixed length, and as many steps of the flow as that needs.
 pub(super) struct TwoPhase<const D: usize> {
     pub(super) flow: TwoPhaseFlow<D>,
@@ -137,12 +140,21 @@ impl<const D: usize> TwoPhase<D> {
             }
             // Equal parts, so that no short one is left at the end.
             let parts = (left / allowed - 1e-9).ceil().max(1.0);
-            let part = if parts.is_finite() {
+            let mut part = if parts.is_finite() {
                 left / parts
             } else {
                 allowed
             };
-            self.set_weight(part)?;
+            // A kick of the box is a force that grows as the step gets shorter; the limit by it only as the root of that.
+            // It has to be in one step as a whole.
+            for _ in 0..MOST_PARTS {
+                self.set_weight(part)?;
+                let allowed = self.flow.allowed_step();
+                if allowed >= (1.0 - 1e-9) * part {
+                    break;
+                }
+                part = 0.99 * allowed * allowed / part;
+            }
             let done = self.flow.step(part).map_err(|error| self.failed(error))?;
             self.since.add(&done);
             self.all.add(&done);
