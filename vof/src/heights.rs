@@ -6,6 +6,7 @@
 
 use crate::mesh::{MARGIN, STEP};
 use crate::normal::shifted;
+use crate::vector::{cross, in_3d, length};
 
 /// Fractions closer than this to 0 and 1 end a column.
 const END: f64 = 1e-9;
@@ -151,17 +152,10 @@ fn tangents<const D: usize>(n: [f64; D]) -> [[f64; D]; 2] {
     let least = (1..D).fold(0, |a, b| if n[b].abs() < n[a].abs() { b } else { a });
     let mut across = [0.0; 3];
     across[least] = 1.0;
-    let n3 = [n[0], n[1], n[2]];
-    let cross = |a: [f64; 3], b: [f64; 3]| {
-        [
-            a[1] * b[2] - a[2] * b[1],
-            a[2] * b[0] - a[0] * b[2],
-            a[0] * b[1] - a[1] * b[0],
-        ]
-    };
+    let n3 = in_3d(n);
     let s = cross(n3, across);
-    let length = s.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let s = s.map(|x| x / length);
+    let size = length(s);
+    let s = s.map(|x| x / size);
     let t = cross(n3, s);
     [std::array::from_fn(|a| s[a]), std::array::from_fn(|a| t[a])]
 }

@@ -36,6 +36,7 @@ mod surface;
 mod sweep;
 mod transfer;
 mod turning;
+mod vector;
 mod velocity;
 mod viscous;
 

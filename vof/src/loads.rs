@@ -8,6 +8,7 @@
 use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
 use crate::params::BoxFace;
+use crate::vector::{cross, in_3d};
 use crate::velocity::next;
 use crate::viscous::held;
 use cutlink_amr::dims;
@@ -152,24 +153,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
             let slip = wall.map_or(0.0, |wall| fields.velocity[k][own] - wall);
             load.friction[k] = 2.0 * mu * slip / h * area;
         }
-        let arm: [f64; 3] = std::array::from_fn(|a| if a < D { at[a] - about[a] } else { 0.0 });
-        let force: [f64; 3] = std::array::from_fn(|a| {
-            if a < D {
-                load.pressure[a] + load.friction[a]
-            } else {
-                0.0
-            }
-        });
-        load.moment = std::array::from_fn(|k| {
-            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-            arm[i] * force[j] - arm[j] * force[i]
-        });
+        let arm: [f64; D] = std::array::from_fn(|a| at[a] - about[a]);
+        let force: [f64; D] = std::array::from_fn(|a| load.pressure[a] + load.friction[a]);
+        load.moment = cross(in_3d(arm), in_3d(force));
         load
     }
 
-    /// Liquid along a line that is parallel to an axis, through a point (whose coordinate along the axis does not count): the
-    /// length of it, and the coordinate of the highest place where it ends, up the axis (`up` 1) or down it (-1); that is not a number where there
-    /// is none.
+    /// Liquid along a line that is parallel to an axis, through a point whose coordinate along the axis does not count. The
+    /// first number is the length of liquid. The second is the coordinate of the highest place where it ends, with `up` 1
+    /// for up the axis and -1 for down it; not a number where it ends nowhere.
     pub fn along(&self, through: [f64; D], axis: usize, up: f64) -> [f64; 2] {
         let mesh = &self.mesh;
         let [low, high] = mesh.corners();

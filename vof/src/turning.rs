@@ -7,6 +7,7 @@
 
 use crate::flow::Fields;
 use crate::mesh::FlowMesh;
+use crate::vector::{cross, in_3d, length};
 use cutlink_amr::dims;
 use rayon::prelude::*;
 
@@ -21,21 +22,6 @@ pub struct Turning<const D: usize> {
     pub rate: [f64; 3],
 }
 
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|k| {
-        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-        a[i] * b[j] - a[j] * b[i]
-    })
-}
-
-fn size(a: [f64; 3]) -> f64 {
-    a.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn in_3d<const D: usize>(x: [f64; D]) -> [f64; 3] {
-    std::array::from_fn(|k| x.get(k).copied().unwrap_or(0.0))
-}
-
 impl<const D: usize> Turning<D> {
     fn arm(&self, at: [f64; D]) -> [f64; 3] {
         in_3d(std::array::from_fn::<_, D, _>(|a| at[a] - self.center[a]))
@@ -43,7 +29,7 @@ impl<const D: usize> Turning<D> {
 
     /// The potential of the centrifugal acceleration, m²/s².
     pub(crate) fn head(&self, at: [f64; D]) -> f64 {
-        0.5 * size(cross(self.spin, self.arm(at))).powi(2)
+        0.5 * length(cross(self.spin, self.arm(at))).powi(2)
     }
 
     /// Euler's acceleration along an axis, m/s².
@@ -53,12 +39,12 @@ impl<const D: usize> Turning<D> {
 
     /// A bound of all but Coriolis' at so many metres from the centre, m/s².
     pub(crate) fn most(&self, arm: f64) -> f64 {
-        (size(self.spin).powi(2) + size(self.rate)) * arm
+        (length(self.spin).powi(2) + length(self.rate)) * arm
     }
 
     /// Turns the velocities of cells by Coriolis' acceleration.
     pub(crate) fn turn(&self, mesh: &FlowMesh<D>, fields: &mut Fields<D>, dt: f64) {
-        let spin = size(self.spin);
+        let spin = length(self.spin);
         if spin == 0.0 {
             return;
         }

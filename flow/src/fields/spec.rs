@@ -465,7 +465,7 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         OutputKind::Isosurface if spec.average == Some(Average::Rms) => {
             return Err("an isosurface has no rms values".into());
         }
-        OutputKind::Isosurface => What::Isosurface(SavedSpec::new(spec, mesh)?),
+        OutputKind::Isosurface => What::Isosurface(SavedSpec::new::<D>(spec)?),
     })
 }
 

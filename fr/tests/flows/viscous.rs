@@ -189,7 +189,7 @@ fn waves_decay_with_the_order_of_the_scheme() {
             is_hanging,
         );
     }
-    // In space a mesh without levels is a part of this one.
+    // In 3D on the mesh with hanging faces alone, which has regular faces too.
     has_its_order::<3>([[6, 8, 12], [4, 6, 8], [3, 4, 6], [2, 3, 4]], true);
 }
 

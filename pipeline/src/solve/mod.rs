@@ -1,7 +1,7 @@
 //! Flows, in the user's units: from a case to forces, fields, checkpoints and a summary.
 //!
 //! - A case as written: [`case`], with values that may be expressions ([`value`]; evaluated by [`cutlink_prescribed`]) and examples
-//!   (`example`).
+//!   (`example`). Surfaces that tables name: `placed`.
 //! - Resolved: [`resolve`]; faces and patches in `conditions`, velocities over them in `inflow`,
 //!   turbulence at inlets in `turbulence`, their fluxes in `delivery`, sponge layers in `sponge`; lattice and collision in `numerics`; the initial state in
 //!   `initial` and `earlier`; reference values in `reference`; outputs in [`outputs`].
@@ -35,6 +35,7 @@ mod notes;
 mod numerics;
 mod outcome;
 pub mod outputs;
+mod placed;
 mod recirculation;
 pub(crate) mod reference;
 pub mod resolve;

@@ -43,7 +43,7 @@ fn fluid_in_a_square_that_turns_has_the_energy_of_a_twisted_bar() {
     let [coarse, fine] = [2, 4].map(|root| spun_up(root, true));
     assert!(fine.abs() < 0.02, "{coarse:e}, {fine:e}");
     assert!(fine.abs() < 0.3 * coarse.abs(), "{coarse:e}, {fine:e}");
-    // In the plane, Coriolis' force has a potential.
+    // In 2D the Coriolis force of a solenoidal velocity is a gradient: the pressure takes it up.
     let without = spun_up(4, false);
     assert!((fine - without).abs() < 2e-3, "{fine:e}, {without:e}");
 }

@@ -9,7 +9,7 @@
 
 use cutlink_amr::{CellRef, FREE, NONE, dims};
 use cutlink_pictures::camera::{cross, sub};
-use cutlink_voxelizer::Mesh;
+use cutlink_voxelizer::{Frame, Mesh};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -30,6 +30,19 @@ pub(super) struct Vertex {
     /// The cells between whose centres it lies, and its share of the way.
     pub(super) between: [CellRef; 2],
     pub(super) share: f64,
+}
+
+impl Vertex {
+    /// Its place, in the length unit of the mesh.
+    pub(super) fn place<const D: usize>(&self, frame: &Frame<D>) -> [f64; 3] {
+        std::array::from_fn(|a| frame.origin[a.min(D - 1)] + frame.dx * self.at[a])
+    }
+
+    /// A value there, of those of cells.
+    pub(super) fn value(&self, of: impl Fn(CellRef) -> f32) -> f32 {
+        let [from, to] = self.between.map(of);
+        from + self.share as f32 * (to - from)
+    }
 }
 
 /// Values at the centres of leaf cells, by block id and cell.

@@ -47,12 +47,8 @@ const EDGE: Rgb = [120, 128, 138];
 pub(super) fn memory<const D: usize>(mesh: &Mesh<D>, spec: &RenderSpec) -> u64 {
     let [width, height] = spec.pixels();
     let pixels = (width * height * (raster::PIXEL_BYTES + 3 * size_of::<Rgb>())) as u64;
-    pixels
-        + if spec.isosurface.is_some() {
-            memory_of_isosurface(mesh)
-        } else {
-            0
-        }
+    let isosurface = spec.isosurface.as_ref();
+    pixels + isosurface.map_or(0, |_| memory_of_isosurface(mesh))
 }
 
 /// Bytes that finding an isosurface takes.
@@ -202,11 +198,9 @@ fn draw_isosurface<const D: usize>(
         covering(some_values(scene, quantity), 0.998, map, middle)
     });
     let colours = colours(map);
-    let (origin, dx) = (scene.mesh.frame.origin, scene.mesh.frame.dx);
     let corner = |vertex: &Vertex| {
-        let place = std::array::from_fn(|a| origin[a.min(D - 1)] + dx * vertex.at[a]);
-        let [from, to] = vertex.between.map(|cell| of(quantity, cell));
-        let value = from + vertex.share as f32 * (to - from);
+        let place = vertex.place(&scene.mesh.frame);
+        let value = vertex.value(|cell| of(quantity, cell));
         // Beyond twice the distance nothing depends on it.
         let off = body.map_or(0.0, |(tree, wall)| {
             let near = tree.nearest(place, 2.0 * wall);

@@ -11,7 +11,6 @@ use crate::fields::surface::write_ply;
 use crate::fields::values::Scene;
 use cutlink_amr::CellRef;
 use cutlink_common::{Error, output};
-use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Vtp};
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,10 +33,7 @@ struct Triangulated {
 impl SavedSpec {
     /// # Errors
     /// Keys that are missing or of renders alone.
-    pub(in crate::fields) fn new<const D: usize>(
-        spec: &OutputSpec,
-        _mesh: &Mesh<D>,
-    ) -> Result<Self, String> {
+    pub(in crate::fields) fn new<const D: usize>(spec: &OutputSpec) -> Result<Self, String> {
         if D < 3 {
             return Err(
                 "it needs a 3D mesh; kind = \"picture\" with contours draws a 2D flow".into(),
@@ -48,12 +44,7 @@ impl SavedSpec {
                 "isosurface is missing, such as isosurface = { field = \"q\", value = 1.0 }".into(),
             );
         };
-        if !of.value.is_finite() {
-            return Err(format!(
-                "isosurface: value is {}, it must be finite",
-                of.value
-            ));
-        }
+        of.check_value()?;
         if of.range.is_some() || of.wall.is_some() {
             return Err("isosurface: range and wall are for renders".into());
         }
@@ -110,7 +101,6 @@ impl SavedSpec {
 fn triangulated<const D: usize>(scene: Scene<'_, D>, spec: &IsosurfaceSpec) -> Triangulated {
     let values = Values::new(scene.mesh, |at| scene.in_volume(spec.field, at) as f32);
     let quantity = spec.colour.unwrap_or_default();
-    let (origin, dx) = (scene.mesh.frame.origin, scene.mesh.frame.dx);
     let mut found = Triangulated::default();
     // A point lies between the centres of two cells.
     let mut known: HashMap<[(u32, u32); 2], u32> = HashMap::new();
@@ -120,13 +110,8 @@ fn triangulated<const D: usize>(scene: Scene<'_, D>, spec: &IsosurfaceSpec) -> T
             let facet = triangle.map(|vertex| {
                 let key = key(&vertex);
                 *known.entry(key).or_insert_with(|| {
-                    let at = vertex.at;
-                    let place = std::array::from_fn(|a| origin[a.min(D - 1)] + dx * at[a]);
-                    found.points.push(place);
-                    let [from, to] = vertex
-                        .between
-                        .map(|cell| scene.in_volume(quantity, cell) as f32);
-                    at_points.push(from + vertex.share as f32 * (to - from));
+                    found.points.push(vertex.place(&scene.mesh.frame));
+                    at_points.push(vertex.value(|cell| scene.in_volume(quantity, cell) as f32));
                     (found.points.len() - 1) as u32
                 })
             });
@@ -157,6 +142,7 @@ mod tests {
     use crate::worst::worst;
     use cutlink_mesher::Surface;
     use cutlink_mesher::health;
+    use cutlink_voxelizer::Mesh;
     use std::f64::consts::PI;
 
     /// A ball of solid cells in the middle, with finer cells around.
@@ -187,7 +173,7 @@ mod tests {
             average: None,
         };
         let given = spec("isosurface = { field = \"density\", value = 2.0 }");
-        let resolved = SavedSpec::new(&given, &mesh).expect("a spec");
+        let resolved = SavedSpec::new::<3>(&given).expect("a spec");
         let found = triangulated(scene, &resolved.isosurface);
         let place = |p: &[f64; 3]| std::array::from_fn(|a| (p[a] - frame.origin[a]) / frame.dx);
         let off = found.points.iter().map(|p| (of(place(p)) - radius).abs());
@@ -211,18 +197,16 @@ mod tests {
 
     #[test]
     fn wrong_keys_are_refused() {
-        let mesh = mesh();
         for (text, part) in [
             ("", "isosurface is missing"),
             ("isosurface = { value = nan }", "value is NaN"),
             ("isosurface = { value = 1, wall = 0.1 }", "for renders"),
             ("isosurface = { value = 1, range = [0, 1] }", "for renders"),
         ] {
-            let error = SavedSpec::new(&spec(text), &mesh).expect_err(text);
+            let error = SavedSpec::new::<3>(&spec(text)).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
-        let flat = crate::files_kit::ball_mesh([4, 4], 1);
-        let error = SavedSpec::new(&OutputSpec::new(OutputKind::Isosurface), &flat);
+        let error = SavedSpec::new::<2>(&OutputSpec::new(OutputKind::Isosurface));
         assert!(error.expect_err("2D").contains("3D mesh"));
     }
 }

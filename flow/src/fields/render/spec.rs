@@ -51,6 +51,18 @@ pub struct IsosurfaceSpec {
     pub wall: Option<f64>,
 }
 
+impl IsosurfaceSpec {
+    pub(super) fn check_value(&self) -> Result<(), String> {
+        match self.value.is_finite() {
+            true => Ok(()),
+            false => Err(format!(
+                "isosurface: value is {}, it must be finite",
+                self.value
+            )),
+        }
+    }
+}
+
 fn q() -> Quantity {
     Quantity::Q
 }
@@ -114,12 +126,7 @@ pub(in crate::fields) fn resolve<const D: usize>(
         return Err("there is no body in the box; a render without one needs an isosurface".into());
     }
     if let Some(iso) = &spec.isosurface {
-        if !iso.value.is_finite() {
-            return Err(format!(
-                "isosurface: value is {}, it must be finite",
-                iso.value
-            ));
-        }
+        iso.check_value()?;
         ascending("isosurface: range", iso.range)?;
         match iso.wall {
             Some(wall) if !(wall.is_finite() && wall >= 0.0) => {

@@ -2,6 +2,7 @@
 //! which points it holds.
 
 use super::case::{FluxCase, GasBodyTable};
+use crate::solve::placed::{place, placed};
 use cutlink_amr::{Forest, dims};
 use cutlink_common::{Error, device::Opened};
 use cutlink_fr::{BodyGeometry, EmbeddedBodies};
@@ -10,14 +11,11 @@ use cutlink_mesher::{
     intersect::Meet,
 };
 use cutlink_meshing::{
-    mesh::{
-        build::{AnyPlaced, Builder, Placed},
-        resolve::resolve,
-    },
+    mesh::{build::Builder, resolve::resolve},
     options::{MeshOptions, Numbers, Root},
 };
 use cutlink_voxelizer::Mesh;
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 /// Levels of cells below those of elements, of which a body's cells are. Cells are a quarter of a block, so an element of
 /// order 3 has two cells a point along each axis.
@@ -188,12 +186,6 @@ impl FluxCase {
     {
         let blocks = dims::EDGE as u32;
         let options = MeshOptions {
-            file: body.file.clone().map(|file| vec![file]),
-            shape: body.shape.clone(),
-            unit: body.unit,
-            scale: body.scale.clone(),
-            rotate: body.rotate.clone(),
-            translate: body.translate.clone(),
             domain: Some(Numbers::Many(self.domain.bounds.clone())),
             root: Some(Root::Cells(
                 self.domain.elements.iter().map(|n| blocks * n).collect(),
@@ -201,25 +193,14 @@ impl FluxCase {
             levels: Some(levels + FINER),
             wall_distance: Some(0.0),
             robust: body.robust,
-            ..MeshOptions::default()
+            ..placed!(body)
         };
         let job = resolve(&options)?;
         let mut observer = ();
         let mut builder = Builder::new(&job, &Opened::Cpu, &mut observer);
-        let placed: Box<dyn Any> = match builder.place()? {
-            AnyPlaced::D2(placed) => Box::new(placed),
-            AnyPlaced::D3(placed) => Box::new(placed),
-        };
-        let Ok(placed) = placed.downcast::<Placed<D>>() else {
-            let other = if D == 2 {
-                "3D, the box is 2D"
-            } else {
-                "2D, the box is 3D"
-            };
-            return Err(Error::input(format!("the surface is {other}")));
-        };
+        let placed = place::<D>(&mut builder)?;
         let bounds = placed.placed.bounds().unwrap_or([[0.0; D]; 2]);
-        let prepared = builder.prepare(*placed)?;
+        let prepared = builder.prepare(placed)?;
         let mesh = builder.build(&prepared)?;
         Ok((Solid::new(mesh), bounds, builder.notes))
     }

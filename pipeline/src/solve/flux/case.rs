@@ -207,7 +207,7 @@ pub struct GasBodyTable {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_false(value: &bool) -> bool {
+pub(in crate::solve) fn is_false(value: &bool) -> bool {
     !value
 }
 

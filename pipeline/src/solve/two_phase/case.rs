@@ -2,7 +2,7 @@
 
 use crate::solve::{
     case::{ByType, Short, short},
-    flux::{SolverTable, parse, read},
+    flux::{SolverTable, case::is_false, parse, read},
     outcome::{name_of, toml_of},
     value::Value,
 };
@@ -239,11 +239,6 @@ pub struct SolidTable {
     /// Of `file`: accepts a surface that is open or inconsistently oriented. Default: `false`.
     #[serde(skip_serializing_if = "is_false")]
     pub robust: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The type of a face.

@@ -50,6 +50,13 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
     pub(super) bytes: u64,
 }
 
+pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// The name of a side: `2 · axis`, plus 1 for the upper one.
+pub(super) fn side_name(side: usize) -> String {
+    format!("{}{}", AXES[side / 2], ["-", "+"][side % 2])
+}
+
 /// Numbers as a vector and the rest.
 pub(super) fn numbers<const N: usize>(what: &str, given: &[f64]) -> Result<[f64; N], Error> {
     given
@@ -218,7 +225,7 @@ impl TwoPhaseCase {
         let mut faces = [[wall; 2]; D];
         for (axis, pair) in self.boundary.faces().into_iter().enumerate() {
             for (upper, given) in pair.into_iter().enumerate() {
-                let name = format!("[boundary] {}{}", ["x", "y", "z"][axis], ["-", "+"][upper]);
+                let name = format!("[boundary] {}", side_name(2 * axis + upper));
                 let Some(table) = given else { continue };
                 if axis >= D {
                     return Err(Error::input(format!(
@@ -240,7 +247,7 @@ impl TwoPhaseCase {
                     .is_some_and(|f| f.kind == TwoPhaseFaceKind::Periodic)
             });
             if is[0] != is[1] {
-                let name = ["x", "y", "z"][axis];
+                let name = AXES[axis];
                 return Err(Error::input(format!(
                     "[boundary] one of {name}- and {name}+ is periodic"
                 ))

@@ -2,27 +2,29 @@
 
 use super::case::{LiquidTable, SolidTable, TwoPhaseCase};
 use super::frame;
-use crate::solve::value::Value;
+use crate::solve::{
+    placed::{other_dimension, place, placed},
+    value::Value,
+};
 use cutlink_amr::{Forest, dims};
 use cutlink_common::{Error, ErrorKind, device::Opened};
 use cutlink_device::memory;
 use cutlink_mesher::{
     exact::{Exact, Facet},
     intersect::Meet,
-    primitives::AnyShape,
-    read::{AnySurface, read_all},
 };
 use cutlink_meshing::{
     mesh::{
-        build::{AnyPlaced, Builder, Placed},
+        build::{Builder, Placed},
+        domain::of_case,
         intersections::find_as_is,
-        resolve::{Job, Source, resolve},
+        resolve::{Job, resolve},
     },
     options::{Axes, MeshOptions, Numbers, Root},
 };
 use cutlink_vof::{ClosedSurface, LiquidShape};
 use cutlink_voxelizer::Mesh;
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 /// Where a surface is, in the options of a mesh.
 pub(super) trait SurfaceKeys {
@@ -37,30 +39,16 @@ pub(super) trait SurfaceKeys {
 
 impl SurfaceKeys for LiquidTable {
     fn keys(&self) -> MeshOptions {
-        MeshOptions {
-            file: self.file.clone().map(|file| vec![file]),
-            shape: self.shape.clone(),
-            unit: self.unit,
-            scale: self.scale.clone(),
-            rotate: self.rotate.clone(),
-            translate: self.translate.clone(),
-            ..MeshOptions::default()
-        }
+        placed!(self)
     }
 }
 
 impl SurfaceKeys for SolidTable {
     fn keys(&self) -> MeshOptions {
         MeshOptions {
-            file: self.file.clone().map(|file| vec![file]),
-            shape: self.shape.clone(),
-            unit: self.unit,
-            scale: self.scale.clone(),
-            rotate: self.rotate.clone(),
-            translate: self.translate.clone(),
             flow: self.flow,
             robust: self.robust,
-            ..MeshOptions::default()
+            ..placed!(self)
         }
     }
 }
@@ -133,7 +121,7 @@ impl TwoPhaseCase {
         let options = self.options_of(table, root, levels)?;
         let job = resolve(&options)?;
         let mut observer = ();
-        let placed = place::<D>(&job, &mut Builder::new(&job, &Opened::Cpu, &mut observer))?;
+        let placed = place_of::<D>(&job, &mut Builder::new(&job, &Opened::Cpu, &mut observer))?;
         if !placed.health.closed() {
             let health = &placed.health;
             let text = format!(
@@ -174,7 +162,7 @@ impl TwoPhaseCase {
     ) -> Result<LiquidShape<D>, Error> {
         let height = level.expression(what, &frame::scope(D - 1, false))?;
         let bounds = &self.domain.bounds;
-        let width = self.finest_width(root, levels)?;
+        let width = self.finest_width::<D>(root, levels)?;
         // Straight facets, with nodes at edges of cells: an error of this part of a cell squared, by the radius of curvature.
         let spacing = width / PARTS[D - 2];
         let nodes = |a: usize| -> Vec<f64> {
@@ -255,13 +243,13 @@ impl TwoPhaseCase {
             options.deviation = options
                 .shape
                 .is_some()
-                .then(|| self.finest_width(root, levels))
+                .then(|| self.finest_width::<D>(root, levels))
                 .transpose()?
                 .map(|width: f64| DEVIATION * width);
             let job = resolve(&options)?;
             let mut observer = ();
             let mut builder = Builder::new(&job, &Opened::Cpu, &mut observer);
-            let placed = place::<D>(&job, &mut builder)?;
+            let placed = place_of::<D>(&job, &mut builder)?;
             if count == levels {
                 surface = Some(closed(&placed)?);
             }
@@ -284,20 +272,9 @@ impl TwoPhaseCase {
     }
 
     /// The width of the finest cells.
-    fn finest_width(&self, root: &Root, levels: usize) -> Result<f64, Error> {
-        let frame = match self.dimensions()? {
-            2 => {
-                cutlink_meshing::mesh::domain::of_case::<2>(&self.domain.bounds, root)?
-                    .frame
-                    .dx
-            }
-            _ => {
-                cutlink_meshing::mesh::domain::of_case::<3>(&self.domain.bounds, root)?
-                    .frame
-                    .dx
-            }
-        };
-        Ok(frame / f64::from(1u32 << (levels - 1)))
+    fn finest_width<const D: usize>(&self, root: &Root, levels: usize) -> Result<f64, Error> {
+        let domain = of_case::<D>(&self.domain.bounds, root)?;
+        Ok(domain.frame.dx_at(levels - 1))
     }
 }
 
@@ -310,40 +287,8 @@ const MOST_POINTS: usize = 4_000_000;
 /// Largest distance of a shape's facets from the true surface, over the width of the finest cells.
 const DEVIATION: f64 = 1.0 / 64.0;
 
-/// The surface in the frame of the box.
-fn place<const D: usize>(job: &Job, builder: &mut Builder<'_>) -> Result<Placed<D>, Error> {
-    let placed: Box<dyn Any> = match builder.place() {
-        Ok(AnyPlaced::D2(placed)) => Box::new(placed),
-        Ok(AnyPlaced::D3(placed)) => Box::new(placed),
-        // A box of the other dimension is refused with a hint to options that there are not here.
-        Err(error) => return Err(other_dimension::<D>(job).unwrap_or(error)),
-    };
-    match placed.downcast::<Placed<D>>() {
-        Ok(placed) => Ok(*placed),
-        Err(_) => Err(wrong_dimension(D)),
-    }
-}
-
-fn wrong_dimension(box_dimensions: usize) -> Error {
-    Error::input(match box_dimensions {
-        2 => "the surface is 3D, the box is 2D",
-        _ => "the surface is 2D, the box is 3D",
-    })
-    .hint("in 2D a surface is a closed polyline of two columns, or a shape such as circle:r=0.1")
-}
-
-/// What to say of a surface that is not of the box's dimension.
-fn other_dimension<const D: usize>(job: &Job) -> Option<Error> {
-    let dimensions = match &job.source {
-        Source::Shape(AnyShape::D2(_)) => 2,
-        Source::Shape(AnyShape::D3(_)) => 3,
-        Source::Files(paths) => match read_all(paths).ok()? {
-            AnySurface::D2(_) => 2,
-            AnySurface::D3(_) => 3,
-        },
-        Source::Memory => return None,
-    };
-    (dimensions != D).then(|| wrong_dimension(D))
+fn place_of<const D: usize>(job: &Job, builder: &mut Builder<'_>) -> Result<Placed<D>, Error> {
+    place(builder).map_err(|error| other_dimension::<D>(job).unwrap_or(error))
 }
 
 /// The facets of a placed surface.

@@ -1,12 +1,10 @@
 //! `phases.csv`, `loads.csv` and `gauges.csv`.
 
 use super::case::{GaugeTable, TwoPhaseCase};
-use super::resolve::numbers;
+use super::resolve::{AXES, numbers, side_name};
 use cutlink_common::Error;
 use cutlink_flow::{Lines, Table};
 use cutlink_vof::{BoxFace, TwoPhaseFlow};
-
-const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// A gauge, resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,9 +19,9 @@ pub(super) struct Gauge<const D: usize> {
 /// What is measured beside the phases.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measured<const D: usize> {
-    pub(super) gauges: Vec<Gauge<D>>,
+    gauges: Vec<Gauge<D>>,
     /// The point that moments are about.
-    pub(super) about: [f64; D],
+    about: [f64; D],
     /// Walls with loads: their number in [`TwoPhaseFlow::loads`], and their name.
     walls: Vec<(usize, String)>,
 }
@@ -42,7 +40,7 @@ impl<const D: usize> Measured<D> {
         };
         let mut walls: Vec<(usize, String)> = (0..2 * D)
             .filter(is_wall)
-            .map(|side| (side, format!("{}{}", AXES[side / 2], ["-", "+"][side % 2])))
+            .map(|side| (side, side_name(side)))
             .collect();
         walls.extend(has_bodies.then(|| (2 * D, "bodies".to_owned())));
         Self {
@@ -194,8 +192,7 @@ impl TwoPhaseCase {
         };
         let (axis, up) = match &table.axis {
             Some(given) => {
-                let sides = (0..2 * D).map(|s| format!("{}{}", AXES[s / 2], ["-", "+"][s % 2]));
-                let Some(side) = sides.into_iter().position(|side| side == *given) else {
+                let Some(side) = (0..2 * D).find(|&side| side_name(side) == *given) else {
                     return wrong(
                         format!("axis is {given:?}"),
                         "an axis and the direction that is up, such as \"z+\"",
