@@ -364,7 +364,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         }
         let solid = transfer::solid_at(&self.mesh, now, &forest)?;
         let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
-        let fields = transfer::empty(&mesh, !self.fields.pull.is_empty())?;
+        let fields = transfer::empty(&mesh)?;
         self.take_mesh(mesh, fields)?;
         self.following.as_mut().expect("as above").forest = forest;
         Ok(())

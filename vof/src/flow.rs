@@ -15,6 +15,10 @@ use cutlink_elliptic::faces;
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
+/// How often the accelerations before the first step are found, each time with those of the time before: the error falls
+/// by a factor of 5 or more.
+const BEGIN: usize = 3;
+
 /// How far fractions may leave 0 to 1.
 const BOUND: f64 = 1e-3;
 
@@ -26,14 +30,14 @@ pub(crate) struct Fields<const D: usize> {
     pub(crate) pressure: Vec<f64>,
     /// Velocities through faces.
     pub(crate) flux: Vec<f64>,
-    /// Accelerations of cells in the last step by pressure, tension and weight; empty without viscosity.
-    pub(crate) pull: Vec<Vec<f64>>,
+    /// Accelerations of cells in the last step by pressure, tension and weight.
+    pub(crate) pull: [Vec<f64>; D],
 }
 
 /// A state to go on from: the arrays one after another, and the clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoPhaseState {
-    /// Fractions, velocity components, pressure, velocities through faces, accelerations where there is viscosity.
+    /// Fractions, velocity components, pressure, velocities through faces, accelerations.
     pub values: Vec<f64>,
     /// Of a mesh that follows the interface: by block, 1 where it has children.
     pub refined: Vec<u8>,
@@ -64,7 +68,7 @@ pub struct StepDone {
 
 /// A two-phase flow on a mesh.
 ///
-/// Memory in bytes a cell: 16 + 8 D for cells, 10 D for face velocities, and in a step about 48 + 60 D.
+/// Memory in bytes a cell: 16 + 16 D for cells, 10 D for face velocities, and in a step about 48 + 60 D.
 #[derive(Debug)]
 pub struct TwoPhaseFlow<const D: usize> {
     pub(crate) mesh: FlowMesh<D>,
@@ -121,7 +125,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let alpha = start(&mesh, liquid)?;
         let fields = Fields {
             alpha,
-            ..transfer::empty(&mesh, viscosity[0] > 0.0)?
+            ..transfer::empty(&mesh)?
         };
         let mut flow = Self {
             mesh,
@@ -178,6 +182,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
             1.0,
         )?;
         self.fields.pressure.fill(0.0);
+        for pull in &mut self.fields.pull {
+            pull.fill(0.0);
+        }
         self.mesh.restrict_all(&mut self.fields);
         Ok(())
     }
@@ -234,6 +241,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
             "positive: the velocity is not finite",
         )?;
         let courant = sweep::courant(&self.mesh, &self.fields.flux, dt);
+        if self.steps == 0 {
+            self.begin(dt)?;
+        }
         let (mesh, params, fields) = (&self.mesh, &self.params, &mut self.fields);
         let moved = Moved {
             alpha: &mut fields.alpha,
@@ -253,7 +263,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             turning.turn(mesh, fields, dt);
         }
         let acceleration = &mut self.projection.acceleration;
-        let found = accelerate(mesh, params, fields, acceleration);
+        let found = accelerate(mesh, params, fields, acceleration)?;
         project::to_faces(mesh, params, fields, acceleration, dt);
         let solved = project::project(mesh, params, fields, &mut self.projection, dt)?;
         mesh.restrict_all(fields);
@@ -269,6 +279,24 @@ impl<const D: usize> TwoPhaseFlow<D> {
             divergence: dt * self.largest_divergence(),
             curvatures: [found.by_heights, found.by_fit],
         })
+    }
+
+    /// Finds the accelerations at the start, which the weight at the interface depends on, and the pressure.
+    fn begin(&mut self, dt: f64) -> Result<(), TwoPhaseError> {
+        let (mesh, params, fields) = (&self.mesh, &self.params, &mut self.fields);
+        if !params.has_head() {
+            return Ok(());
+        }
+        let (velocity, flux) = (fields.velocity.clone(), fields.flux.clone());
+        for _ in 0..BEGIN {
+            let acceleration = &mut self.projection.acceleration;
+            accelerate(mesh, params, fields, acceleration)?;
+            project::to_faces(mesh, params, fields, acceleration, dt);
+            project::project(mesh, params, fields, &mut self.projection, dt)?;
+            fields.velocity.clone_from(&velocity);
+            fields.flux.clone_from(&flux);
+        }
+        Ok(())
     }
 
     /// The largest divergence of a cell, 1/s.
@@ -485,7 +513,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             Some(_) => refined.len(),
             None => self.mesh.blocks.len(),
         };
-        let cells = (D + 2 + self.fields.pull.len()) * dims::cells(D);
+        let cells = 2 * (D + 1) * dims::cells(D);
         Ok(blocks * (cells + faces::per_block(D)))
     }
 

@@ -1,7 +1,9 @@
 //! Faces between cells, and accelerations of faces by surface tension and weight.
 
+use crate::TwoPhaseError;
 use crate::flow::Fields;
-use crate::interface::{Curvature, curvature};
+use crate::interface::{Curvature, curvature, is_mixed};
+use crate::lines::Lines;
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
 use crate::velocity::next;
@@ -111,13 +113,17 @@ fn at_face(curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
 
 /// Accelerations of faces by surface tension and by the weight that jumps at the interface, m/s², towards the upper end
 /// of the axis, as differences of the cells' fractions and densities: the same that the pressure's are, so that a drop of
-/// constant curvature and a level surface are at rest to rounding (François et al. 2006).
+/// constant curvature and a level surface are at rest to rounding (François et al. 2006). A surface at an angle to the cells
+/// is so by the density of [`Lines`].
+///
+/// # Errors
+/// An interface on a coarse level.
 pub(crate) fn accelerate<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
     fields: &Fields<D>,
     out: &mut [f64],
-) -> Curvature {
+) -> Result<Curvature, TwoPhaseError> {
     let phases = &params.phases;
     let sigma = phases.surface_tension;
     let mut found = Curvature {
@@ -129,18 +135,21 @@ pub(crate) fn accelerate<const D: usize>(
         found = curvature(mesh, &fields.alpha);
     }
     let alpha = &fields.alpha;
+    let lines = Lines::new(mesh, params, fields)?;
     mesh.fill_faces(out, |block, cell, side| {
         let Face::Inner { cells, widths } = mesh.face(params, block, cell, side) else {
             return 0.0;
         };
-        let at = mesh.face_centre(block, cell, side);
+        let (at, axis) = (mesh.face_centre(block, cell, side), side / 2);
         let turned = params.turning.as_ref();
-        let turned = turned.map_or(0.0, |of| of.acceleration(at, side / 2));
+        let turned = turned.map_or(0.0, |of| of.acceleration(at, axis));
         let [ca, cb] = cells.map(|c| alpha[c]);
-        if ca == cb {
+        let mixed = cells.iter().any(|&c| is_mixed(alpha[c]));
+        if ca == cb && !mixed {
             return turned;
         }
         let [ra, rb] = [ca, cb].map(|c| phases.rho(c));
+        let (mean, distance) = (0.5 * (ra + rb), 0.5 * (widths[0] + widths[1]));
         let mut force = 0.0;
         if sigma > 0.0 {
             let k = params
@@ -149,7 +158,13 @@ pub(crate) fn accelerate<const D: usize>(
             force += sigma * k * (cb - ca);
         }
         force -= params.head(at) * (rb - ra);
-        force * 2.0 / (ra + rb) / (0.5 * (widths[0] + widths[1])) + turned
+        if let Some(lines) = lines.as_ref().filter(|_| mixed) {
+            let [a, b] = cells.map(|c| (c / dims::cells(D), c % dims::cells(D)));
+            let rise = params.head(mesh.centre(b.0, b.1)) - params.head(mesh.centre(a.0, a.1));
+            let felt = rise + distance * (turned - lines.pull([a, b], axis));
+            force += (lines.density(a, b, axis) - mean) * felt;
+        }
+        force / mean / distance + turned
     });
-    found
+    Ok(found)
 }

@@ -72,6 +72,83 @@ impl<const D: usize> Planes<D> {
         Ok(Self { place, planes })
     }
 
+    /// Turns planes to the mean normal of the mixed cells around, with the same volumes. Cells that see walls are left out of the
+    /// means: fractions beyond walls are mirrored, which makes a right angle that weight does not know.
+    pub(crate) fn smooth(&mut self, mesh: &FlowMesh<D>, alpha: &[f64]) {
+        let cells = dims::cells(D);
+        let with_planes: Vec<usize> = (0..self.place.len())
+            .filter(|&block| self.place[block] != NOWHERE)
+            .collect();
+        // Normals that count, none elsewhere.
+        let inner: Vec<Vec<[f64; D]>> = with_planes
+            .par_iter()
+            .map(|&block| {
+                let of = |cell: usize| {
+                    let counts = is_mixed(alpha[block * cells + cell])
+                        && !mesh.is_solid(block, cell)
+                        && !mesh.sees_wall(block, cell);
+                    let plane = self.get(block, cell).filter(|_| counts);
+                    plane.map_or([0.0; D], |plane| plane.n)
+                };
+                (0..cells).map(of).collect()
+            })
+            .collect();
+        let turned: Vec<Vec<CellPlane<D>>> = with_planes
+            .par_iter()
+            .map(|&block| {
+                let of = |(cell, plane): (usize, &CellPlane<D>)| {
+                    let c = alpha[block * cells + cell];
+                    if !is_mixed(c) {
+                        return *plane;
+                    }
+                    let n = self.mean_normal(mesh, &inner, (block, cell), plane.n);
+                    n.map_or(*plane, |n| CellPlane {
+                        n,
+                        constant: plane::constant(n, c),
+                    })
+                };
+                let planes = &self.planes[self.place[block] as usize];
+                planes.iter().enumerate().map(of).collect()
+            })
+            .collect();
+        self.planes = turned;
+    }
+
+    /// The mean of the normals around a cell that are not opposite to its own: of 5^D cells, of more where there are none.
+    fn mean_normal(
+        &self,
+        mesh: &FlowMesh<D>,
+        inner: &[Vec<[f64; D]>],
+        (block, cell): (usize, usize),
+        own: [f64; D],
+    ) -> Option<[f64; D]> {
+        let at: [i32; D] = dims::unravel(cell, 4);
+        for reach in 2..=4 {
+            let mut sum = [0.0; D];
+            let wide: usize = 2 * reach + 1;
+            for k in 0..wide.pow(D as u32) {
+                let step = dims::unravel::<D>(k, wide).map(|c| c - reach as i32);
+                let to: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
+                if !mesh.is_inside(block, to) {
+                    continue;
+                }
+                let (b, c) = mesh.cell_at(block, to);
+                if self.place[b] == NOWHERE {
+                    continue;
+                }
+                let n = inner[self.place[b] as usize][c];
+                if (0..D).map(|a| n[a] * own[a]).sum::<f64>() > 0.0 {
+                    (0..D).for_each(|a| sum[a] += n[a]);
+                }
+            }
+            let size: f64 = sum.iter().map(|n| n.abs()).sum();
+            if size > 0.0 {
+                return Some(sum.map(|n| n / size));
+            }
+        }
+        None
+    }
+
     /// The plane of a mixed cell.
     pub(crate) fn get(&self, block: usize, cell: usize) -> Option<CellPlane<D>> {
         let place = self.place[block];

@@ -25,6 +25,7 @@ mod forces;
 mod heights;
 mod integrals;
 mod interface;
+mod lines;
 mod loads;
 mod mesh;
 mod normal;

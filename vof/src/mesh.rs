@@ -283,6 +283,27 @@ impl<const D: usize> FlowMesh<D> {
         (other, dims::ravel(up, 4))
     }
 
+    /// Whether coordinates relative to a block, as of [`cell_at`](Self::cell_at), are in the box.
+    pub(crate) fn is_inside(&self, block: usize, to: [i32; D]) -> bool {
+        (0..D).all(|a| {
+            let side = if to[a] < 0 { 2 * a } else { 2 * a + 1 };
+            (0..4).contains(&to[a]) || self.blocks.beside(block, side) != Beside::Outside
+        })
+    }
+
+    /// Whether one of the cells around a cell, corners included, is solid or beyond the box.
+    pub(crate) fn sees_wall(&self, block: usize, cell: usize) -> bool {
+        let at: [i32; D] = dims::unravel(cell, 4);
+        (0..dims::directions(D)).any(|direction| {
+            let step: [i32; D] = dims::step(direction);
+            let to = std::array::from_fn(|a| at[a] + step[a]);
+            !self.is_inside(block, to) || {
+                let (block, cell) = self.cell_at(block, to);
+                self.is_solid(block, cell)
+            }
+        })
+    }
+
     /// The leaf and cell that hold a point; of a point outside of the box those nearest to it.
     pub(crate) fn holding(&self, at: [f64; D]) -> (usize, usize) {
         let root = self.blocks.root();

@@ -150,6 +150,11 @@ impl<const D: usize> FlowParams<D> {
         Ok(())
     }
 
+    /// Whether there is weight, or the box turns.
+    pub(crate) fn has_head(&self) -> bool {
+        self.turning.is_some() || self.gravity.iter().any(|&g| g != 0.0)
+    }
+
     /// The potential of weight and of centrifugal forces, m²/s²: it grows along their direction.
     pub fn head(&self, at: [f64; D]) -> f64 {
         let weight: f64 = (0..D).map(|a| self.gravity[a] * at[a]).sum();

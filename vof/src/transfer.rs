@@ -30,18 +30,11 @@ fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
 }
 
 /// Fields of zeros.
-pub(crate) fn empty<const D: usize>(
-    mesh: &FlowMesh<D>,
-    has_pull: bool,
-) -> Result<Fields<D>, TwoPhaseError> {
+pub(crate) fn empty<const D: usize>(mesh: &FlowMesh<D>) -> Result<Fields<D>, TwoPhaseError> {
     let cells = mesh.blocks.cells();
-    let mut velocity = [(); D].map(|()| Vec::new());
-    for u in &mut velocity {
+    let [mut velocity, mut pull] = [(); 2].map(|()| [(); D].map(|()| Vec::new()));
+    for u in velocity.iter_mut().chain(&mut pull) {
         *u = array(cells)?;
-    }
-    let mut pull = Vec::new();
-    for _ in 0..if has_pull { D } else { 0 } {
-        pull.push(array(cells)?);
     }
     Ok(Fields {
         alpha: array(cells)?,
@@ -78,7 +71,7 @@ pub(crate) fn fields<const D: usize>(
     from: &Fields<D>,
     old_of: &[u32],
 ) -> Result<Fields<D>, TwoPhaseError> {
-    let mut to = empty(new, !from.pull.is_empty())?;
+    let mut to = empty(new)?;
     let blocks = &new.blocks;
     let source = |block: usize| {
         if !blocks.is_leaf(block) {
