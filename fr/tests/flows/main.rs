@@ -100,6 +100,13 @@ pub(crate) fn params<const D: usize>(order: usize, time_step: TimeStep) -> Euler
     }
 }
 
+/// Runs a test with a thread of its own. Tests run side by side, and a step on few elements takes less time than threads take
+/// to share it.
+pub(crate) fn on_one_thread(test: impl FnOnce() + Send) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a thread").install(test);
+}
+
 /// Whether slow tests are wanted.
 pub(crate) fn is_slow() -> bool {
     std::env::var_os("CUTLINK_SLOW_TESTS").is_some_and(|v| !v.is_empty())

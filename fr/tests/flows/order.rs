@@ -1,6 +1,6 @@
 //! A density wave in 3D, carried by a uniform flow: an exact solution.
 
-use crate::params;
+use crate::{on_one_thread, params};
 use cutlink_amr::{
     Mark,
     linear::{Grid, Leaves},
@@ -66,10 +66,10 @@ fn has_its_order(is_hanging: bool) {
 
 #[test]
 fn a_density_wave_has_its_order_on_uniform_meshes() {
-    has_its_order(false);
+    on_one_thread(|| has_its_order(false));
 }
 
 #[test]
 fn a_density_wave_has_its_order_on_hanging_meshes() {
-    has_its_order(true);
+    on_one_thread(|| has_its_order(true));
 }

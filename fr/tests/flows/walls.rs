@@ -1,6 +1,6 @@
 //! Walls and bodies against exact solutions and definitions.
 
-use crate::{Random, noise, params, worst};
+use crate::{Random, noise, on_one_thread, params, worst};
 use cutlink_amr::{
     Mark,
     linear::{Grid, Leaves},
@@ -260,9 +260,11 @@ fn couette_has_its_order(axes: [usize; 2], is_hanging: bool) {
 
 #[test]
 fn couette_flow_has_the_order_of_the_scheme() {
-    couette_has_its_order([1, 0], false);
-    couette_has_its_order([0, 1], false);
-    couette_has_its_order([1, 0], true);
+    on_one_thread(|| {
+        couette_has_its_order([1, 0], false);
+        couette_has_its_order([0, 1], false);
+        couette_has_its_order([1, 0], true);
+    });
 }
 
 /// A plate that is a hundredth faster has an error that no finer mesh takes away.
@@ -353,56 +355,60 @@ where
 #[test]
 #[expect(clippy::print_stdout, reason = "shown where asked for")]
 fn slip_walls_reflect_waves_with_the_order_of_the_scheme() {
-    for is_hanging in [false, true] {
-        for (order, roots) in (1..).zip([[16, 32], [8, 16], [4, 8], [2, 4]]) {
-            let errors = roots.map(|root| standing::<2>(order, root, is_hanging, false));
-            let found = (errors[0] / errors[1]).log2();
-            println!("p{order}, hanging {is_hanging}: {errors:?}, order {found:.2}");
-            assert!(found > order as f64 + 0.5, "p{order}: {errors:?}");
+    on_one_thread(|| {
+        for is_hanging in [false, true] {
+            for (order, roots) in (1..).zip([[16, 32], [8, 16], [4, 8], [2, 4]]) {
+                let errors = roots.map(|root| standing::<2>(order, root, is_hanging, false));
+                let found = (errors[0] / errors[1]).log2();
+                println!("p{order}, hanging {is_hanging}: {errors:?}, order {found:.2}");
+                assert!(found > order as f64 + 0.5, "p{order}: {errors:?}");
+            }
         }
-    }
-    let three = standing::<3>(3, 3, true, false);
-    assert!(three < 0.01, "{three:e}");
-    let open = standing::<2>(3, 8, false, true);
-    assert!(open > 0.1, "a face that does not reflect is seen: {open:e}");
+        let three = standing::<3>(3, 3, true, false);
+        assert!(three < 0.01, "{three:e}");
+        let open = standing::<2>(3, 8, false, true);
+        assert!(open > 0.1, "a face that does not reflect is seen: {open:e}");
+    });
 }
 
 /// A shear wave between plates at rest, which decays; all walls of two kinds.
 #[test]
 #[expect(clippy::print_stdout, reason = "shown where asked for")]
 fn shear_between_plates_decays_with_the_order_of_the_scheme() {
-    const SMALL: f64 = 1e-7;
-    let dynamic = 0.05;
-    let warm = GasWall::NoSlip {
-        velocity: [0.0; 2],
-        temperature: Some(1.0),
-    };
-    let shear = |time: f64, x: [f64; 2]| Primitive {
-        density: 1.0,
-        velocity: [
-            0.0,
-            SMALL * (PI * x[0]).sin() * (-dynamic * PI * PI * time).exp(),
-        ],
-        pressure: 1.0,
-    };
-    for (order, roots) in (1..).zip([[8, 16], [4, 8], [4, 8], [2, 4]]) {
-        let errors = roots.map(|root| {
-            let mut walls = GasWalls::default();
-            walls.faces[0] = [Some(GasWall::ADIABATIC), Some(warm)];
-            let leaves = mesh([root, 2], [false, true], false);
-            let params = with_walls(order, if order == 4 { 0.05 } else { 0.3 }, dynamic, walls);
-            let mut flow =
-                EulerFlow::<2>::new(&leaves, [0.0; 2], [1.0, 2.0 / f64::from(root)], params);
-            let flow = flow.as_mut().expect("a flow");
-            flow.set(|x| shear(0.0, x));
-            flow.advance_to(1.0).expect("a flow");
-            let time = flow.time();
-            difference(flow, |x| shear(time, x)) / SMALL
-        });
-        let found = (errors[0] / errors[1]).log2();
-        println!("p{order}: {errors:?}, order {found:.2}");
-        assert!(found > order as f64 + 0.5, "p{order}: {errors:?}");
-    }
+    on_one_thread(|| {
+        const SMALL: f64 = 1e-7;
+        let dynamic = 0.05;
+        let warm = GasWall::NoSlip {
+            velocity: [0.0; 2],
+            temperature: Some(1.0),
+        };
+        let shear = |time: f64, x: [f64; 2]| Primitive {
+            density: 1.0,
+            velocity: [
+                0.0,
+                SMALL * (PI * x[0]).sin() * (-dynamic * PI * PI * time).exp(),
+            ],
+            pressure: 1.0,
+        };
+        for (order, roots) in (1..).zip([[8, 16], [4, 8], [4, 8], [2, 4]]) {
+            let errors = roots.map(|root| {
+                let mut walls = GasWalls::default();
+                walls.faces[0] = [Some(GasWall::ADIABATIC), Some(warm)];
+                let leaves = mesh([root, 2], [false, true], false);
+                let params = with_walls(order, if order == 4 { 0.05 } else { 0.3 }, dynamic, walls);
+                let mut flow =
+                    EulerFlow::<2>::new(&leaves, [0.0; 2], [1.0, 2.0 / f64::from(root)], params);
+                let flow = flow.as_mut().expect("a flow");
+                flow.set(|x| shear(0.0, x));
+                flow.advance_to(1.0).expect("a flow");
+                let time = flow.time();
+                difference(flow, |x| shear(time, x)) / SMALL
+            });
+            let found = (errors[0] / errors[1]).log2();
+            println!("p{order}: {errors:?}, order {found:.2}");
+            assert!(found > order as f64 + 0.5, "p{order}: {errors:?}");
+        }
+    });
 }
 
 /// Two bodies in a box with walls, one of them at the box' face, on a random-looking mesh.
