@@ -4,6 +4,8 @@
 //! makes `name::cpu` and `name::cuda` of it. The latter shows as ignored where it cannot run, and fails
 //! where it is requested all the same: it never passes without a device.
 
+pub use crate::threads::on_one_thread;
+
 use crate::arrays;
 use cutlink_device::Host;
 use cutlink_mesher::{
@@ -89,15 +91,6 @@ macro_rules! backend_test {
 /// Runs a test with the threads of the process.
 pub fn on_all_threads(test: impl FnOnce()) {
     test();
-}
-
-/// Runs a test with a thread of its own.
-///
-/// # Panics
-/// Where no thread starts.
-pub fn on_one_thread(test: impl FnOnce() + Send) {
-    let pool = ThreadPoolBuilder::new().num_threads(1).build();
-    pool.expect("a thread should start").install(test);
 }
 
 /// The CPU.

@@ -28,6 +28,7 @@ pub mod oracle;
 pub mod rules;
 pub mod scans;
 pub mod spectrum;
+mod threads;
 mod worst;
 
 pub use worst::worst;

@@ -16,6 +16,7 @@ use cutlink_tests::backend_test;
 use std::sync::Arc;
 
 backend_test!(
+    on_one_thread:
     periodic_flows_on_random_trees,
     flows_with_a_far_field,
     many_elements_of_one_level,

@@ -13,6 +13,8 @@ mod mortars;
 mod order;
 mod sensor;
 mod state;
+#[path = "../../../tests/kit/threads.rs"]
+mod test_threads;
 mod threads;
 mod transfer;
 mod viscous;
@@ -28,6 +30,7 @@ use cutlink_amr::{
 };
 use cutlink_device::Host;
 use cutlink_fr::{EulerParams, GasWalls, Primitive, RungeKutta, TimeStep};
+use test_threads::on_one_thread;
 use worst::worst;
 
 /// Random numbers, the same every time.
@@ -98,13 +101,6 @@ pub(crate) fn params<const D: usize>(order: usize, time_step: TimeStep) -> Euler
         viscosity: None,
         walls: GasWalls::default(),
     }
-}
-
-/// Runs a test with a thread of its own. Tests run side by side, and a step on few elements takes less time than threads take
-/// to share it.
-pub(crate) fn on_one_thread(test: impl FnOnce() + Send) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    pool.expect("a thread").install(test);
 }
 
 /// Whether slow tests are wanted.

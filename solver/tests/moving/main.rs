@@ -9,7 +9,10 @@
 mod follows;
 mod frames;
 mod scenes;
+#[path = "../../../tests/kit/threads.rs"]
+mod threads;
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;
 
+use threads::on_one_thread;
 use worst::worst;

@@ -1,6 +1,6 @@
 //! Bodies that move, beyond one that goes straight on: levels, closed boxes, turns, free bodies, restarts, refusals.
 
-use super::worst;
+use super::{on_one_thread, worst};
 use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
@@ -160,29 +160,31 @@ pub(crate) fn start<'a>(
 
 #[test]
 fn a_closed_box_keeps_its_mass() {
-    let (scene, bodies, params) = oscillating();
-    let mesh = scene.mesh();
-    let mut flow = start(&mesh, &params, &bodies);
-    flow.advance(1600).expect("two periods");
-    flow.check().expect("finite");
-    flow.validate().expect("tables of the last pose");
-    let lost = flow.mass_reset();
-    assert!(lost.abs() < 2e-3 && lost != 0.0, "{lost}");
-    let snapshot = flow.snapshot().expect("values");
-    let now = flow.mesh().expect("a mesh");
-    let (mut mass, mut volume) = (0.0, 0.0);
-    for id in now.forest.leaves() {
-        let size = 0.25f64.powi(i32::from(now.forest.level[id as usize]));
-        for cell in 0..16 {
-            if now.classes.solid[id as usize] >> cell & 1 == 0 {
-                mass += size * f64::from(snapshot.density[16 * id as usize + cell]);
-                volume += size;
+    on_one_thread(|| {
+        let (scene, bodies, params) = oscillating();
+        let mesh = scene.mesh();
+        let mut flow = start(&mesh, &params, &bodies);
+        flow.advance(1600).expect("two periods");
+        flow.check().expect("finite");
+        flow.validate().expect("tables of the last pose");
+        let lost = flow.mass_reset();
+        assert!(lost.abs() < 2e-3 && lost != 0.0, "{lost}");
+        let snapshot = flow.snapshot().expect("values");
+        let now = flow.mesh().expect("a mesh");
+        let (mut mass, mut volume) = (0.0, 0.0);
+        for id in now.forest.leaves() {
+            let size = 0.25f64.powi(i32::from(now.forest.level[id as usize]));
+            for cell in 0..16 {
+                if now.classes.solid[id as usize] >> cell & 1 == 0 {
+                    mass += size * f64::from(snapshot.density[16 * id as usize + cell]);
+                    volume += size;
+                }
             }
         }
-    }
-    // At the last correction, 0 steps ago.
-    let mean: f64 = mass / volume;
-    assert!((mean - 1.0).abs() < 1e-5, "{mean}");
+        // At the last correction, 0 steps ago.
+        let mean: f64 = mass / volume;
+        assert!((mean - 1.0).abs() < 1e-5, "{mean}");
+    });
 }
 
 #[test]
@@ -299,54 +301,56 @@ fn a_circle_that_turns_is_one_whose_wall_turns() {
 
 #[test]
 fn a_free_circle_turns_half_as_fast_as_the_shear() {
-    let scene = Scene {
-        cells: [96, 96],
-        levels: 1,
-        region: [[0.0; 2]; 2],
-        periodic: false,
-        circles: vec![(5.1, [48.1, 47.9])],
-    };
-    let center = [48.1, 47.9];
-    let (rate, viscosity) = (4e-4, 0.1);
-    let wall = 48.0 * rate;
-    let mut params = Params {
-        moment_center: center,
-        ..scene.params(viscosity)
-    };
-    params.faces[1] = [
-        FaceCondition::Velocity([-wall, 0.0]),
-        FaceCondition::Velocity([wall, 0.0]),
-    ];
-    let still = BodyState {
-        pose: Pose::at(center),
-        velocity: [0.0; 2],
-        spin: [0.0; 3],
-    };
-    let inertia = Inertia::of(&scene.surface(), 1.5).expect("closed");
-    let free = FreeMotion {
-        mass: inertia.mass,
-        displaced: inertia.volume,
-        inertia: inertia.tensor,
-        force: [0.0; 2],
-        locked: [true, true, false, false, false, false],
-        springs: [0.0; 6],
-        dampers: [0.0; 6],
-        start: still,
-    };
-    let scene = Scene {
-        periodic: false,
-        ..scene
-    };
-    let bodies = scene.bodies(vec![BodyMotion::Free(Box::new(free))]);
-    let mesh = scene.mesh();
-    let mut flow = start(&mesh, &params, &bodies);
-    flow.set(&|x| (1.0, [rate * (x[1] - 48.0), 0.0]))
-        .expect("a state");
-    flow.advance(4000).expect("steps");
-    flow.check().expect("finite");
-    let spin = flow.bodies()[0].spin[2];
-    assert!((spin / (-0.5 * rate) - 1.0).abs() < 0.03, "{spin}");
-    assert_eq!(flow.bodies()[0].velocity, [0.0; 2]);
+    on_one_thread(|| {
+        let scene = Scene {
+            cells: [96, 96],
+            levels: 1,
+            region: [[0.0; 2]; 2],
+            periodic: false,
+            circles: vec![(5.1, [48.1, 47.9])],
+        };
+        let center = [48.1, 47.9];
+        let (rate, viscosity) = (4e-4, 0.1);
+        let wall = 48.0 * rate;
+        let mut params = Params {
+            moment_center: center,
+            ..scene.params(viscosity)
+        };
+        params.faces[1] = [
+            FaceCondition::Velocity([-wall, 0.0]),
+            FaceCondition::Velocity([wall, 0.0]),
+        ];
+        let still = BodyState {
+            pose: Pose::at(center),
+            velocity: [0.0; 2],
+            spin: [0.0; 3],
+        };
+        let inertia = Inertia::of(&scene.surface(), 1.5).expect("closed");
+        let free = FreeMotion {
+            mass: inertia.mass,
+            displaced: inertia.volume,
+            inertia: inertia.tensor,
+            force: [0.0; 2],
+            locked: [true, true, false, false, false, false],
+            springs: [0.0; 6],
+            dampers: [0.0; 6],
+            start: still,
+        };
+        let scene = Scene {
+            periodic: false,
+            ..scene
+        };
+        let bodies = scene.bodies(vec![BodyMotion::Free(Box::new(free))]);
+        let mesh = scene.mesh();
+        let mut flow = start(&mesh, &params, &bodies);
+        flow.set(&|x| (1.0, [rate * (x[1] - 48.0), 0.0]))
+            .expect("a state");
+        flow.advance(4000).expect("steps");
+        flow.check().expect("finite");
+        let spin = flow.bodies()[0].spin[2];
+        assert!((spin / (-0.5 * rate) - 1.0).abs() < 0.03, "{spin}");
+        assert_eq!(flow.bodies()[0].velocity, [0.0; 2]);
+    });
 }
 
 #[test]
