@@ -30,8 +30,12 @@ impl Random {
     }
 }
 
-/// Seeds: so many, ten times as many where slow tests are wanted.
+/// Seeds: so many, twice as many where slow tests are wanted, any number by `CUTLINK_DRAWS`.
 pub(crate) fn seeds(count: u64) -> std::ops::Range<u64> {
-    let is_slow = std::env::var_os("CUTLINK_SLOW_TESTS").is_some_and(|v| !v.is_empty());
-    0..if is_slow { 10 * count } else { count }
+    let value = |name| std::env::var(name).ok().filter(|v| !v.is_empty());
+    0..match value("CUTLINK_DRAWS") {
+        Some(draws) => draws.parse().expect("CUTLINK_DRAWS should be a number"),
+        None if value("CUTLINK_SLOW_TESTS").is_some() => 2 * count,
+        None => count,
+    }
 }
