@@ -337,7 +337,7 @@ fn a_sphere_is_followed_within_its_limits<K: AnyFlow>(kernels: &K) {
     let mut flow = flows::start(kernels, &mesh, around_a_sphere(&mesh));
     flow.set(&shear).expect("a start");
     flow.validate().expect("tables");
-    flow.advance(60).expect("steps");
+    flow.advance(40).expect("steps");
     flow.check().expect("a flow");
     flow.validate().expect("tables");
     let looks = flow.take_looks();
@@ -381,7 +381,7 @@ fn the_first_mesh_is_the_same_on_all_backends<K: AnyFlow>(kernels: &K) {
     );
     same_mesh(a, b).expect("the host's mesh");
     // A state that one backend wrote is the other's, mesh included.
-    here.advance(20).expect("steps");
+    here.advance(10).expect("steps");
     let mut bytes = Vec::new();
     here.save(&mut bytes).expect("a state");
     there.restore(&mut &bytes[..]).expect("a state");

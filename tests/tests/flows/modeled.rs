@@ -167,7 +167,7 @@ fn a_sublayer_has_the_stress_that_drives_it<K: AnyFlow>(kernels: &K) {
         };
         (params.modeled, params.forces) = ((0..mesh.patches.len()).collect(), true);
         let mut flow = flows::start(kernels, &mesh, params);
-        flow.advance((3.0 * height * height / viscosity) as u64)
+        flow.advance((2.0 * height * height / viscosity) as u64)
             .expect("steps");
         flow.check().expect("no divergence");
         // The stress of the law is that of a straight line from the wall to the sampled cell, the fourth one. So the fluid is faster
@@ -262,9 +262,9 @@ fn a_coarse_sphere_at_a_high_reynolds_number_runs_on_after_a_restart<K: AnyFlow>
         bytes
     };
     let mut whole = begin();
-    whole.advance(60).expect("steps");
+    whole.advance(90).expect("steps");
     let middle = state(&*whole);
-    whole.advance(60).expect("steps");
+    whole.advance(30).expect("steps");
     whole.check().expect("no divergence");
     let forces = whole.take_forces().expect("forces");
     assert!(
@@ -276,7 +276,7 @@ fn a_coarse_sphere_at_a_high_reynolds_number_runs_on_after_a_restart<K: AnyFlow>
     assert!(drag > 0.0, "{drag}");
     let mut second = begin();
     second.restore(&mut &middle[..]).expect("a state");
-    second.advance(60).expect("steps");
+    second.advance(30).expect("steps");
     assert!(state(&*second) == state(&*whole), "the same bits");
     let again = second.take_forces().expect("forces");
     assert_eq!(again.last(), forces.last());

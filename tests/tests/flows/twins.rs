@@ -145,10 +145,11 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
         params(mesh, variant, Precision::F64),
     );
     let launches = kernels.launches();
-    // The bounds of 16 bits hold where viscosity damps what rounding adds.
+    // The bounds of 16 bits hold where viscosity damps what rounding adds. On the host, that of f64 would be the reference.
     let all = [Precision::F16, Precision::F32, Precision::F64];
     let is_viscous = variant.viscosity >= 0.05 && variant.collision != Collision::Kbc;
-    let runs = all[usize::from(!is_viscous)..].iter().map(|&precision| {
+    let end = if launches.is_some() { 3 } else { 2 };
+    let runs = all[usize::from(!is_viscous)..end].iter().map(|&precision| {
         let flow = flows::start(kernels, mesh, params(mesh, variant, precision));
         (precision, flow)
     });
@@ -190,6 +191,9 @@ fn compare<const D: usize, K: FlowKernels<D>>(kernels: &K, mesh: &Mesh<D>, varia
         assert!(kernels.launches() > launches, "nothing was launched");
     }
     // The comparator can fail: another viscosity is another flow.
+    if !matches!(variant.les, Les::None) {
+        return;
+    }
     let mut other = params(mesh, variant, Precision::F64);
     other.viscosity *= 1.03;
     let mut other = flows::start(kernels, mesh, other);

@@ -136,7 +136,8 @@ fn turning<K: AnyFlow>(kernels: &K, n: u32, scheme: WallScheme) -> [f64; 3] {
     ];
     (params.moment_center, params.forces) = (center, true);
     let mut flow = flows::start(kernels, &mesh, params);
-    flow.advance((6000.0 * scale * scale) as u64)
+    // 36 times the time in which the slowest mode falls by e.
+    flow.advance((2000.0 * scale * scale) as u64)
         .expect("steps");
     flow.check().expect("no divergence");
     let [a, b] = radii;
