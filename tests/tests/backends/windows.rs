@@ -184,13 +184,13 @@ fn more_windows_than_blocks<K: AnyKernels>(kernels: &K) {
 fn the_bunny<K: AnyKernels>(kernels: &K) {
     let params = EmbedParams::new(4, 0.05, Fill::NonZero);
     let bunny = scans::read("bunny_unit.stl");
-    let shares = shares(kernels, &bunny, unit_frame(32), &params, &[2, 8, 64]);
+    let shares = shares(kernels, &bunny, unit_frame(32), &params, &[2, 8, 27]);
     assert!(shares[0] < 0.85 && shares[1] < 0.5, "{shares:?}");
 }
 
 fn the_dragon<K: AnyKernels>(kernels: &K) {
     let dragon = scans::read("dragon_unit.ply");
-    shares(kernels, &dragon, unit_frame(32), &levels(4), &[2, 11]);
+    shares(kernels, &dragon, unit_frame(32), &levels(4), &[7]);
 }
 
 /// Many patches, holes that are closed by caps.

@@ -53,9 +53,9 @@ fn threads() {
 #[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
 fn threads_at_four_and_five_levels() {
     for depth in [4, 5] {
-        let surface = bunny(32, depth);
-        let one = on_threads(1, 32, depth, &surface);
-        let seven = on_threads(7, 32, depth, &surface);
+        let surface = bunny(16, depth);
+        let one = on_threads(1, 16, depth, &surface);
+        let seven = on_threads(7, 16, depth, &surface);
         assert_eq!(same_mesh(&one, &seven), Ok(()), "{depth} levels");
     }
 }
@@ -63,11 +63,11 @@ fn threads_at_four_and_five_levels() {
 #[test]
 #[cfg_attr(not(has_scans), ignore = "needs ../shared/meshes")]
 fn wall_distance_and_where_the_levels_lie() {
-    for depth in [3, 4] {
+    for (root, depth) in [(16, 3), (8, 4)] {
         // The same finest cells through other forests: more layers, fewer levels.
-        let fine = 16 << (depth - 1);
-        let surface = bunny(16, depth);
-        let plain = mesh(&surface, unit_frame(16), &levels(depth));
+        let fine = root << (depth - 1);
+        let surface = bunny(root, depth);
+        let plain = mesh(&surface, unit_frame(root), &levels(depth));
         let (count, links) = surface_of(&plain, depth);
         assert!(!links.is_empty(), "the bunny has a surface");
         for wall_distance in [0.02, 0.1, 0.4] {
@@ -75,7 +75,7 @@ fn wall_distance_and_where_the_levels_lie() {
                 wall_distance,
                 ..levels(depth)
             };
-            let layered = mesh(&surface, unit_frame(16), &params);
+            let layered = mesh(&surface, unit_frame(root), &params);
             let (n, other) = surface_of(&layered, depth);
             assert_eq!(n, count, "centres inside at wall distance {wall_distance}");
             assert_eq!(same_cells(&links, &other), Ok(()), "at {wall_distance}");
