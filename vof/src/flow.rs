@@ -141,7 +141,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         flow.mesh.restrict(&mut flow.fields.alpha);
         flow.projection.acceleration = array(flow.fields.flux.len())?;
         // The interface's level is checked before the first step.
-        crate::interface::Planes::new(&flow.mesh, &flow.fields.alpha)?;
+        crate::interface::Planes::new(&flow.mesh, &flow.params, &flow.fields.alpha)?;
         Ok(flow)
     }
 
@@ -465,7 +465,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// Curvature of cells at the interface, 1/m; NaN elsewhere. And how many are from heights, and from fits.
     pub fn curvature(&self) -> (Vec<f64>, [usize; 2]) {
-        let found = crate::interface::curvature(&self.mesh, &self.fields.alpha);
+        let found = crate::interface::curvature(&self.mesh, &self.params, &self.fields.alpha);
         (found.of, [found.by_heights, found.by_fit])
     }
 

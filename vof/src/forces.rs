@@ -100,11 +100,13 @@ impl<const D: usize> FlowMesh<D> {
     }
 }
 
-/// Curvature at a face: the mean of both cells', where both have one.
-fn at_face(curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
+/// Curvature at a face: the mean of both cells', where both have one. Cells that are half full count most: the interface is
+/// farther from the centres of others.
+fn at_face(alpha: &[f64], curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
+    let [wa, wb] = [a, b].map(|c| (alpha[c] * (1.0 - alpha[c])).max(0.0) + 1e-6);
     let (ka, kb) = (curvature[a], curvature[b]);
     match (ka.is_nan(), kb.is_nan()) {
-        (false, false) => 0.5 * (ka + kb),
+        (false, false) => (wa * ka + wb * kb) / (wa + wb),
         (false, true) => ka,
         (true, false) => kb,
         (true, true) => 0.0,
@@ -132,7 +134,7 @@ pub(crate) fn accelerate<const D: usize>(
         by_fit: 0,
     };
     if sigma > 0.0 && params.fixed_curvature.is_none() {
-        found = curvature(mesh, &fields.alpha);
+        found = curvature(mesh, params, &fields.alpha);
     }
     let alpha = &fields.alpha;
     let lines = Lines::new(mesh, params, fields)?;
@@ -154,7 +156,7 @@ pub(crate) fn accelerate<const D: usize>(
         if sigma > 0.0 {
             let k = params
                 .fixed_curvature
-                .unwrap_or_else(|| at_face(&found.of, cells));
+                .unwrap_or_else(|| at_face(alpha, &found.of, cells));
             force += sigma * k * (cb - ca);
         }
         force -= params.head(at) * (rb - ra);

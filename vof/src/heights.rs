@@ -11,6 +11,9 @@ use crate::vector::{cross, in_3d, length};
 /// Fractions closer than this to 0 and 1 end a column.
 const END: f64 = 1e-9;
 
+/// Positions are taken from columns whose component of the normal is at least this part of the largest one.
+const STEEPEST: f64 = 0.7;
+
 /// The height of the liquid in a column from the lower end of the fourth cell on the liquid's side, in cells: through a
 /// cell along an axis, `sign` towards the empty side. `None` where an end is missing.
 pub(crate) fn column(tile: &[f64], at: usize, axis: usize, sign: i32) -> Option<f64> {
@@ -42,12 +45,12 @@ pub(crate) fn column(tile: &[f64], at: usize, axis: usize, sign: i32) -> Option<
 }
 
 /// Where the interface is in a cell's own columns: along each axis from the centre, in cells; NaN without a height, where
-/// it is outside of the cell, or where the normal's component is less than 0.95 of the largest one.
+/// it is outside of the cell, or where the normal's component is less than [`STEEPEST`] of the largest one.
 pub(crate) fn positions<const D: usize>(tile: &[f64], at: usize, n: [f64; D]) -> [f64; D] {
     let largest = n.iter().map(|n| n.abs()).fold(0.0, f64::max);
     std::array::from_fn(|axis| {
         let sign = if n[axis] > 0.0 { 1 } else { -1 };
-        if n[axis].abs() < 0.95 * largest {
+        if n[axis].abs() < STEEPEST * largest {
             return f64::NAN;
         }
         let height = column(tile, at, axis, sign).unwrap_or(f64::NAN);
@@ -104,6 +107,9 @@ fn of_surface([hx, hy]: [f64; 2], [hxx, hyy, hxy]: [f64; 3]) -> f64 {
 }
 
 /// The same from a parabola through positions around a cell, in cells, from the one that is nearest to its centre.
+///
+/// Weights fall by e within a cell. With equal ones, the second derivative of waves shorter than 2.6 cells has the wrong
+/// sign, and surface tension makes them grow.
 pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option<f64> {
     const MOST: usize = 6;
     let unknowns = if D == 2 { 3 } else { MOST };
@@ -125,11 +131,12 @@ pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option
         }
         count += 1;
         let terms = [1.0, s, s * s, t, t * t, s * t];
+        let weight = (-s * s - t * t).exp();
         for i in 0..unknowns {
             for j in 0..unknowns {
-                m[i][j] += terms[i] * terms[j];
+                m[i][j] += weight * terms[i] * terms[j];
             }
-            m[i][MOST] += terms[i] * height;
+            m[i][MOST] += weight * terms[i] * height;
         }
     }
     if count < unknowns {

@@ -1,6 +1,8 @@
 //! What is known of the interface: planes in mixed cells, and curvature.
 
+use crate::contact::Contact;
 use crate::mesh::{FlowMesh, Tile, in_tile};
+use crate::params::FlowParams;
 use crate::{TwoPhaseError, heights, normal, plane};
 use cutlink_amr::dims;
 use cutlink_elliptic::Beside;
@@ -37,10 +39,14 @@ impl<const D: usize> Planes<D> {
     ///
     /// # Errors
     /// Where a mixed cell is not on the finest level.
-    pub(crate) fn new(mesh: &FlowMesh<D>, alpha: &[f64]) -> Result<Self, TwoPhaseError> {
+    pub(crate) fn new(
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        alpha: &[f64],
+    ) -> Result<Self, TwoPhaseError> {
         let cells = dims::cells(D);
         check_level(mesh, alpha)?;
-        let alpha = &*mesh.with_ghosts(alpha);
+        let (alpha, contact) = (&*mesh.with_ghosts(alpha), Contact::new(params));
         let finest = mesh.blocks.range(mesh.blocks.finest());
         let of = |block: usize| &alpha[block * cells..(block + 1) * cells];
         let mixed: Vec<usize> = finest
@@ -50,6 +56,7 @@ impl<const D: usize> Planes<D> {
             .par_iter()
             .map_init(Vec::new, |tile: &mut Tile, &block| {
                 mesh.tile(alpha, block, tile);
+                contact.fill(mesh, block, tile);
                 let plane_of = |cell: usize| {
                     let at = in_tile::<D>(cell);
                     if !is_mixed(tile[at]) {
@@ -235,8 +242,12 @@ pub(crate) struct Curvature {
 type Found<const D: usize> = (usize, [f64; D], Option<f64>, [f64; D]);
 
 /// Curvature of cells at the interface of the finest level: mixed ones, and pure ones beside one of the other kind.
-pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Curvature {
-    let alpha = &*mesh.with_ghosts(alpha);
+pub(crate) fn curvature<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    alpha: &[f64],
+) -> Curvature {
+    let (alpha, contact) = (&*mesh.with_ghosts(alpha), Contact::new(params));
     let cells = dims::cells(D);
     let level = mesh.blocks.finest();
     let (finest, h) = (mesh.blocks.range(level), mesh.width(level));
@@ -244,6 +255,7 @@ pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Cu
     // First pass: heights, and positions for the fits.
     let each = |tile: &mut Tile, block: usize| {
         mesh.tile(alpha, block, tile);
+        contact.fill(mesh, block, tile);
         let is_at = |cell: usize| {
             let at = in_tile::<D>(cell);
             let c = tile[at];
@@ -291,7 +303,11 @@ pub(crate) fn curvature<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Cu
         let mut points = Vec::new();
         for k in 0..5usize.pow(D as u32) {
             let step = dims::unravel::<D>(k, 5).map(|c| c - 2);
-            let to = std::array::from_fn(|a| at[a] + step[a]);
+            let to: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
+            // Mirrored cells would meet the wall at a right angle.
+            if !contact.is_right() && !mesh.is_inside(block, to) {
+                continue;
+            }
             let (other, there) = mesh.cell_at(block, to);
             let Some(&(_, m, _, heights)) = lookup(other, there) else {
                 continue;

@@ -19,6 +19,7 @@ mod worst;
 
 mod adapt;
 mod compiled;
+mod contact;
 mod error;
 mod flow;
 mod forces;

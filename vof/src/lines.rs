@@ -36,7 +36,7 @@ impl<'a, const D: usize> Lines<'a, D> {
         if !params.has_head() || phases.density[0] == phases.density[1] {
             return Ok(None);
         }
-        let mut planes = Planes::new(mesh, &fields.alpha)?;
+        let mut planes = Planes::new(mesh, params, &fields.alpha)?;
         planes.smooth(mesh, &fields.alpha);
         Ok(Some(Self {
             mesh,

@@ -90,6 +90,9 @@ pub struct FlowParams<const D: usize> {
     pub turning: Option<Turning<D>>,
     /// By side, `2 · axis` plus 1 for the upper one; of periodic axes ignored.
     pub faces: [[BoxFace<D>; 2]; D],
+    /// By side, the angle in the liquid between the interface and the face, 15° to 165° in rad: at walls, where there is
+    /// surface tension.
+    pub contact_angles: [[f64; 2]; D],
     /// Largest Courant number of a step, up to 0.5.
     pub courant: f64,
     /// Longest step, s.
@@ -131,6 +134,14 @@ impl<const D: usize> FlowParams<D> {
                     "finite, in rad and s",
                 )?;
             }
+        }
+        for angle in self.contact_angles.iter().flatten().map(|a| a.to_degrees()) {
+            crate::check(
+                "a contact angle",
+                angle,
+                (15.0 - 1e-9..=165.0 + 1e-9).contains(&angle),
+                "15° to 165°, which is tested",
+            )?;
         }
         for face in self.faces.iter().flatten() {
             match face {

@@ -80,7 +80,7 @@ fn sweep<const D: usize>(
     (dt, axis): (f64, usize),
     w: &mut SweepWork,
 ) -> Result<(), TwoPhaseError> {
-    let planes = Planes::new(mesh, alpha)?;
+    let planes = Planes::new(mesh, params, alpha)?;
     let mut velocity = velocity;
     if let Some(u) = velocity.as_deref_mut() {
         u.iter_mut().for_each(|u| mesh.restrict(u));

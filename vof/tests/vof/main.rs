@@ -16,6 +16,7 @@ mod surface;
 
 mod adaptation;
 mod advection;
+mod contact;
 mod curvature;
 mod flow;
 mod loads;

@@ -2,7 +2,7 @@
 
 use cutlink_amr::{Forest, Mark};
 use cutlink_device::Host;
-use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases};
+use cutlink_vof::{BoxFace, FlowMesh, FlowParams, Phases, TwoPhaseFlow};
 
 /// A mesh of a box that is 1 long along x, of so many levels; blocks of a level have children where `wanted` says so of
 /// centre and half width.
@@ -53,6 +53,7 @@ pub(crate) fn params<const D: usize>() -> FlowParams<D> {
         gravity: [0.0; D],
         turning: None,
         faces: [[BoxFace::Slip; 2]; D],
+        contact_angles: [[std::f64::consts::FRAC_PI_2; 2]; D],
         courant: 0.5,
         longest_step: 1.0,
         tolerance: 1e-9,
@@ -71,4 +72,12 @@ pub(crate) fn cells<const D: usize>(mesh: &FlowMesh<D>) -> Vec<(usize, [f64; D],
         .flat_map(of)
         .map(cell)
         .collect()
+}
+
+/// The pressure of the cell at a point.
+pub(crate) fn pressure_at(flow: &TwoPhaseFlow<2>, at: [f64; 2]) -> f64 {
+    let near =
+        |&(_, c, h): &(usize, [f64; 2], f64)| (0..2).all(|a| (c[a] - at[a]).abs() <= 0.5 * h);
+    let (n, ..) = cells(flow.mesh()).into_iter().find(near).expect("a cell");
+    flow.pressure()[n]
 }

@@ -274,6 +274,10 @@ pub struct TwoPhaseFaceTable {
     /// Of `velocity` and `pressure`: whether liquid flows in, else gas. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub liquid: Option<bool>,
+    /// Of walls, with surface tension: the angle in the liquid between the interface and the face, degrees, 15 to 165.
+    /// Default: 90.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_angle: Option<f64>,
 }
 
 impl ByType<'_> for TwoPhaseFaceTable {
@@ -287,6 +291,7 @@ impl From<TwoPhaseFaceKind> for TwoPhaseFaceTable {
             velocity: None,
             pressure: None,
             liquid: None,
+            contact_angle: None,
         }
     }
 }

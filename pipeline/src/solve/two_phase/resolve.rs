@@ -17,7 +17,7 @@ use cutlink_mesher::{
 use cutlink_prescribed::expression::Expression;
 use cutlink_vof::{BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases};
 use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Bytes of a cell in a step, with those of outputs: see `docs/limits.md`.
 pub(super) const fn bytes_of_cell(d: u64) -> u64 {
@@ -170,6 +170,7 @@ impl TwoPhaseCase {
             courant: self.numerics.cfl.unwrap_or(0.4),
             longest_step: 1.0,
             tolerance: self.numerics.tolerance.unwrap_or(1e-9),
+            contact_angles: self.contact_angles()?,
             fixed_curvature: None,
         };
         let dt = self.step(&params, flow_mesh.width(mesh.forest.finest()))?;
@@ -236,6 +237,29 @@ impl TwoPhaseCase {
             }
         }
         Ok(faces)
+    }
+
+    /// By side, rad.
+    fn contact_angles<const D: usize>(&self) -> Result<[[f64; 2]; D], Error> {
+        let mut angles = [[FRAC_PI_2; 2]; D];
+        for (axis, pair) in self.boundary.faces().into_iter().enumerate().take(D) {
+            for (upper, given) in pair.into_iter().enumerate() {
+                let Some(angle) = given.as_ref().and_then(|face| face.contact_angle) else {
+                    continue;
+                };
+                let name = format!("[boundary] {}: contact_angle", side_name(2 * axis + upper));
+                if !(15.0..=165.0).contains(&angle) {
+                    return Err(Error::input(format!("{name} is {angle}"))
+                        .hint("angles of 15 to 165 degrees are tested"));
+                }
+                if self.interface.surface_tension.unwrap_or(0.0) <= 0.0 {
+                    return Err(Error::input(format!("{name} without surface tension"))
+                        .hint("give [interface] surface_tension in N/m"));
+                }
+                angles[axis][upper] = angle.to_radians();
+            }
+        }
+        Ok(angles)
     }
 
     /// Periodic axes.
@@ -352,6 +376,11 @@ fn face<const D: usize>(name: &str, table: &TwoPhaseFaceTable) -> Result<BoxFace
             table.pressure.is_some() && kind != TwoPhaseFaceKind::Pressure,
         ),
         ("liquid", table.liquid.is_some() && !opening),
+        (
+            "contact_angle",
+            table.contact_angle.is_some()
+                && !matches!(kind, TwoPhaseFaceKind::NoSlip | TwoPhaseFaceKind::FreeSlip),
+        ),
     ];
     if let Some((key, _)) = unused.into_iter().find(|(_, unused)| *unused) {
         return Err(Error::input(format!(

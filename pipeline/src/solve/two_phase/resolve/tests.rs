@@ -76,3 +76,38 @@ fn walls_boxes_and_bodies_stay_refined() {
         .sum();
     assert_eq!(solid, 4 * 6, "cells of 1/64 whose centre is in the body");
 }
+
+/// Contact angles are for walls, of 15 to 165 degrees, and need surface tension.
+#[test]
+fn contact_angles_that_mean_nothing_are_refused() {
+    let with = |tension: &str, face: &str| {
+        let text = DAM.replace("\"y+\" = \"pressure\"", face) + tension;
+        let case = TwoPhaseCase::from_toml(&text).expect("a case");
+        let setting = case.setting::<2>();
+        setting
+            .map(|setting| setting.params.contact_angles)
+            .map_err(|e| e.to_string())
+    };
+    let tension = "[interface]\nsurface_tension = 0.07\n";
+    let face = |kind: &str, angle: f64| {
+        format!("\"y+\" = \"pressure\"\n\"y-\" = {{ type = \"{kind}\", contact_angle = {angle} }}")
+    };
+    let angles = with(tension, &face("no-slip", 60.0)).expect("an angle of a wall");
+    assert!((angles[1][0] - PI / 3.0).abs() < 1e-15 && angles[0] == [FRAC_PI_2; 2]);
+    for (tension, face, says) in [
+        (
+            "",
+            face("no-slip", 60.0),
+            "y-: contact_angle without surface tension",
+        ),
+        (tension, face("no-slip", 10.0), "y-: contact_angle is 10"),
+        (
+            tension,
+            face("pressure", 60.0),
+            "contact_angle is no key of this type",
+        ),
+    ] {
+        let error = with(tension, &face).expect_err("no such angle");
+        assert!(error.contains(says), "{error}");
+    }
+}
