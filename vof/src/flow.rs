@@ -7,10 +7,10 @@ use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::project::{self, ProjectWork};
 use crate::sweep::{self, Moved, SweepWork, larger};
+use crate::transfer::{self, array};
 use crate::viscous::{self, ViscousWork};
-use crate::{LiquidShape, Turning, TwoPhaseError, shape, transfer};
+use crate::{LiquidShape, Turning, TwoPhaseError, shape};
 use cutlink_amr::dims;
-use cutlink_device::memory;
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -141,7 +141,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         flow.mesh.restrict(&mut flow.fields.alpha);
         flow.projection.acceleration = array(flow.fields.flux.len())?;
         // The interface's level is checked before the first step.
-        crate::interface::Planes::new(&flow.mesh, &flow.params, &flow.fields.alpha)?;
+        crate::interface::check_level(&flow.mesh, &flow.fields.alpha)?;
         Ok(flow)
     }
 
@@ -592,10 +592,4 @@ fn start<const D: usize>(
         }),
         None => Ok(alpha),
     }
-}
-
-fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
-    let mut values = Vec::new();
-    memory::grow("the fields of a two-phase flow", &mut values, len, 0.0)?;
-    Ok(values)
 }

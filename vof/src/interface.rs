@@ -1,7 +1,7 @@
 //! What is known of the interface: planes in mixed cells, and curvature.
 
 use crate::contact::Contact;
-use crate::mesh::{FlowMesh, Tile, in_tile};
+use crate::mesh::{FlowMesh, MARGIN, Tile, in_tile};
 use crate::params::FlowParams;
 use crate::{TwoPhaseError, heights, normal, plane};
 use cutlink_amr::dims;
@@ -129,21 +129,13 @@ impl<const D: usize> Planes<D> {
         (block, cell): (usize, usize),
         own: [f64; D],
     ) -> Option<[f64; D]> {
-        let at: [i32; D] = dims::unravel(cell, 4);
-        for reach in 2..=4 {
+        for reach in 2..=MARGIN {
             let mut sum = [0.0; D];
-            let wide: usize = 2 * reach + 1;
-            for k in 0..wide.pow(D as u32) {
-                let step = dims::unravel::<D>(k, wide).map(|c| c - reach as i32);
-                let to: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
-                if !mesh.is_inside(block, to) {
+            for near in mesh.near(block, cell, reach) {
+                if !near.is_inside || self.place[near.block] == NOWHERE {
                     continue;
                 }
-                let (b, c) = mesh.cell_at(block, to);
-                if self.place[b] == NOWHERE {
-                    continue;
-                }
-                let n = inner[self.place[b] as usize][c];
+                let n = inner[self.place[near.block] as usize][near.cell];
                 if (0..D).map(|a| n[a] * own[a]).sum::<f64>() > 0.0 {
                     (0..D).for_each(|a| sum[a] += n[a]);
                 }
@@ -186,8 +178,14 @@ impl<const D: usize> Planes<D> {
     }
 }
 
-/// The interface is on the finest level.
-fn check_level<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64]) -> Result<(), TwoPhaseError> {
+/// Checks that the interface is on the finest level.
+///
+/// # Errors
+/// The first mixed cell of a coarser one.
+pub(crate) fn check_level<const D: usize>(
+    mesh: &FlowMesh<D>,
+    alpha: &[f64],
+) -> Result<(), TwoPhaseError> {
     let cells = dims::cells(D);
     let finest = mesh.blocks.finest();
     let coarse = 0..mesh.blocks.range(finest).start;
@@ -299,24 +297,20 @@ pub(crate) fn curvature<const D: usize>(
     };
     // Second pass: fits where heights are missing.
     let fit = |block: usize, cell: usize, n: [f64; D]| {
-        let at: [i32; D] = dims::unravel(cell, 4);
         let mut points = Vec::new();
-        for k in 0..5usize.pow(D as u32) {
-            let step = dims::unravel::<D>(k, 5).map(|c| c - 2);
-            let to: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
+        for near in mesh.near(block, cell, 2) {
             // Mirrored cells would meet the wall at a right angle.
-            if !contact.is_right() && !mesh.is_inside(block, to) {
+            if !contact.is_right() && !near.is_inside {
                 continue;
             }
-            let (other, there) = mesh.cell_at(block, to);
-            let Some(&(_, m, _, heights)) = lookup(other, there) else {
+            let Some(&(_, m, _, heights)) = lookup(near.block, near.cell) else {
                 continue;
             };
             if (0..D).map(|a| n[a] * m[a]).sum::<f64>() <= 0.0 {
                 continue;
             }
             for (axis, height) in heights.into_iter().enumerate().filter(|h| !h.1.is_nan()) {
-                let mut point = step.map(f64::from);
+                let mut point = near.step.map(f64::from);
                 point[axis] += height;
                 let apart =
                     |p: &[f64; D]| (0..D).map(|a| (p[a] - point[a]).abs()).sum::<f64>() > 0.1;

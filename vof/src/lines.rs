@@ -76,18 +76,11 @@ impl<'a, const D: usize> Lines<'a, D> {
         let most = self.phases.density[0].max(self.phases.density[1]);
         let (mut sum, mut weights) = (0.0, 0.0);
         for (block, cell) in cells {
-            let at: [i32; D] = dims::unravel(cell, 4);
-            for k in 0..3usize.pow(D as u32) {
-                let step = dims::unravel::<D>(k, 3).map(|c| c - 1);
-                let to: [i32; D] = std::array::from_fn(|a| at[a] + step[a]);
-                if !self.mesh.is_inside(block, to) {
+            for near in self.mesh.near(block, cell, 1) {
+                if !near.is_inside || self.mesh.is_solid(near.block, near.cell) {
                     continue;
                 }
-                let (b, c) = self.mesh.cell_at(block, to);
-                let own = b * dims::cells(D) + c;
-                if self.mesh.is_solid(b, c) {
-                    continue;
-                }
+                let own = near.block * dims::cells(D) + near.cell;
                 let weight = (self.phases.rho(self.fields.alpha[own]) / most).powi(4);
                 sum += weight * self.fields.pull[axis][own];
                 weights += weight;

@@ -34,6 +34,17 @@ pub struct FlowMesh<const D: usize> {
     ghosts: Vec<GhostCell>,
 }
 
+/// A cell near another one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Near<const D: usize> {
+    /// From the other cell.
+    pub(crate) step: [i32; D],
+    pub(crate) block: usize,
+    pub(crate) cell: usize,
+    /// Else the cell is beyond the box, and `block` and `cell` are of its mirror image.
+    pub(crate) is_inside: bool,
+}
+
 /// A solid cell near a wall, and the cells beside it whose fractions it takes the mean of.
 #[derive(Debug, Clone)]
 struct GhostCell {
@@ -284,24 +295,38 @@ impl<const D: usize> FlowMesh<D> {
     }
 
     /// Whether coordinates relative to a block, as of [`cell_at`](Self::cell_at), are in the box.
-    pub(crate) fn is_inside(&self, block: usize, to: [i32; D]) -> bool {
+    fn is_inside(&self, block: usize, to: [i32; D]) -> bool {
         (0..D).all(|a| {
             let side = if to[a] < 0 { 2 * a } else { 2 * a + 1 };
             (0..4).contains(&to[a]) || self.blocks.beside(block, side) != Beside::Outside
         })
     }
 
-    /// Whether one of the cells around a cell, corners included, is solid or beyond the box.
-    pub(crate) fn sees_wall(&self, block: usize, cell: usize) -> bool {
-        let at: [i32; D] = dims::unravel(cell, 4);
-        (0..dims::directions(D)).any(|direction| {
-            let step: [i32; D] = dims::step(direction);
+    /// The cells up to `reach` away from a cell along each axis, at most [`MARGIN`], and the cell itself.
+    pub(crate) fn near(
+        &self,
+        block: usize,
+        cell: usize,
+        reach: usize,
+    ) -> impl Iterator<Item = Near<D>> {
+        let (at, wide): ([i32; D], _) = (dims::unravel(cell, 4), 2 * reach + 1);
+        (0..wide.pow(D as u32)).map(move |k| {
+            let step = dims::unravel::<D>(k, wide).map(|c| c - reach as i32);
             let to = std::array::from_fn(|a| at[a] + step[a]);
-            !self.is_inside(block, to) || {
-                let (block, cell) = self.cell_at(block, to);
-                self.is_solid(block, cell)
+            let (there, cell) = self.cell_at(block, to);
+            Near {
+                step,
+                block: there,
+                cell,
+                is_inside: self.is_inside(block, to),
             }
         })
+    }
+
+    /// Whether one of the cells around a cell, corners included, is solid or beyond the box.
+    pub(crate) fn sees_wall(&self, block: usize, cell: usize) -> bool {
+        let mut around = self.near(block, cell, 1);
+        around.any(|near| !near.is_inside || self.is_solid(near.block, near.cell))
     }
 
     /// The leaf and cell that hold a point; of a point outside of the box those nearest to it.

@@ -23,7 +23,8 @@ use cutlink_device::memory;
 use cutlink_elliptic::{Beside, faces};
 use rayon::prelude::*;
 
-fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
+/// Zeros.
+pub(crate) fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
     let mut values = Vec::new();
     memory::grow("the fields of a two-phase flow", &mut values, len, 0.0)?;
     Ok(values)

@@ -378,8 +378,7 @@ fn face<const D: usize>(name: &str, table: &TwoPhaseFaceTable) -> Result<BoxFace
         ("liquid", table.liquid.is_some() && !opening),
         (
             "contact_angle",
-            table.contact_angle.is_some()
-                && !matches!(kind, TwoPhaseFaceKind::NoSlip | TwoPhaseFaceKind::FreeSlip),
+            table.contact_angle.is_some() && (opening || kind == TwoPhaseFaceKind::Periodic),
         ),
     ];
     if let Some((key, _)) = unused.into_iter().find(|(_, unused)| *unused) {
