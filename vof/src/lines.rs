@@ -1,8 +1,8 @@
 //! Weight at an interface that is at an angle to the cells.
 //!
 //! Between the centres of two cells the pressure of a fluid rises by `ρ (g − a)` times their distance, with the density ρ of
-//! the line between them. Faces have the mean density of both cells, as momentum has, which is another one where the
-//! interface crosses the line: a level surface would not be at rest. The difference of both densities, times `g − a`, is added
+//! the line between them. Faces have the mean density of both cells, as momentum has. Where the interface crosses the line, that
+//! is another density, and a level surface would not be at rest. The difference of both densities, times `g − a`, is added
 //! as a force. The acceleration `a` is that of the heavier fluid around the face, in the last step: a liquid at rest feels all
 //! of the weight there, and a drop that falls freely none. The sum of the forces along a row of cells is zero where the interface is
 //! plane.

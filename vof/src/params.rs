@@ -90,7 +90,7 @@ pub struct FlowParams<const D: usize> {
     pub turning: Option<Turning<D>>,
     /// By side, `2 · axis` plus 1 for the upper one; of periodic axes ignored.
     pub faces: [[BoxFace<D>; 2]; D],
-    /// By side, the angle in the liquid between the interface and the face, 15° to 165° in rad: at walls, where there is
+    /// By side, the angle in the liquid between the interface and the face, 30° to 150° in rad: at walls, where there is
     /// surface tension.
     pub contact_angles: [[f64; 2]; D],
     /// Largest Courant number of a step, up to 0.5.
@@ -139,8 +139,8 @@ impl<const D: usize> FlowParams<D> {
             crate::check(
                 "a contact angle",
                 angle,
-                (15.0 - 1e-9..=165.0 + 1e-9).contains(&angle),
-                "15° to 165°, which is tested",
+                (30.0 - 1e-9..=150.0 + 1e-9).contains(&angle),
+                "30° to 150°, which is tested",
             )?;
         }
         for face in self.faces.iter().flatten() {

@@ -50,7 +50,7 @@ fn cap(side: usize, angle: f64) -> [f64; 2] {
 
 #[test]
 fn a_drop_on_a_wall_is_a_cap() {
-    for (side, angle) in [(2, 60.0), (1, 120.0)] {
+    for (side, angle) in [(2, 60.0), (1, 120.0), (3, 30.0), (0, 150.0)] {
         let [height, jump] = cap(side, angle);
         assert!((height - 1.0).abs() < 0.03, "{angle}°: {height}");
         assert!((jump - 1.0).abs() < 0.05, "{angle}°: {jump}");

@@ -274,7 +274,7 @@ pub struct TwoPhaseFaceTable {
     /// Of `velocity` and `pressure`: whether liquid flows in, else gas. Default: `false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub liquid: Option<bool>,
-    /// Of walls, with surface tension: the angle in the liquid between the interface and the face, degrees, 15 to 165.
+    /// Of walls, with surface tension: the angle in the liquid between the interface and the face, degrees, 30 to 150.
     /// Default: 90.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_angle: Option<f64>,

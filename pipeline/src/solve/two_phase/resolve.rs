@@ -248,9 +248,9 @@ impl TwoPhaseCase {
                     continue;
                 };
                 let name = format!("[boundary] {}: contact_angle", side_name(2 * axis + upper));
-                if !(15.0..=165.0).contains(&angle) {
+                if !(30.0..=150.0).contains(&angle) {
                     return Err(Error::input(format!("{name} is {angle}"))
-                        .hint("angles of 15 to 165 degrees are tested"));
+                        .hint("angles of 30 to 150 degrees are tested"));
                 }
                 if self.interface.surface_tension.unwrap_or(0.0) <= 0.0 {
                     return Err(Error::input(format!("{name} without surface tension"))

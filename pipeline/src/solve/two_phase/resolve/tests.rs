@@ -77,7 +77,7 @@ fn walls_boxes_and_bodies_stay_refined() {
     assert_eq!(solid, 4 * 6, "cells of 1/64 whose centre is in the body");
 }
 
-/// Contact angles are for walls, of 15 to 165 degrees, and need surface tension.
+/// Contact angles are for walls, of 30 to 150 degrees, and need surface tension.
 #[test]
 fn contact_angles_that_mean_nothing_are_refused() {
     let with = |tension: &str, face: &str| {
@@ -100,7 +100,7 @@ fn contact_angles_that_mean_nothing_are_refused() {
             face("no-slip", 60.0),
             "y-: contact_angle without surface tension",
         ),
-        (tension, face("no-slip", 10.0), "y-: contact_angle is 10"),
+        (tension, face("no-slip", 29.0), "y-: contact_angle is 29"),
         (
             tension,
             face("pressure", 60.0),
