@@ -27,10 +27,13 @@ mod cycle;
 mod error;
 pub mod faces;
 mod jumps;
+mod kernels;
 mod operator;
 mod regions;
 
 pub use blocks::{Beside, Blocks};
 pub use cg::{Solved, Stop};
 pub use error::EllipticError;
+#[cfg(feature = "cuda")]
+pub use kernels::cuda::{BlockAddresses, DeviceBlocks};
 pub use operator::EllipticOperator;
