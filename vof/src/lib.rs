@@ -26,6 +26,7 @@ mod forces;
 mod heights;
 mod integrals;
 mod interface;
+mod kernels;
 mod lines;
 mod loads;
 mod mesh;

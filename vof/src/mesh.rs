@@ -32,6 +32,8 @@ pub struct FlowMesh<const D: usize> {
     /// Width of a cell of the root level, m.
     root_width: f64,
     ghosts: Vec<GhostCell>,
+    /// How many ghosts there are up to each layer.
+    layers: [usize; MARGIN],
 }
 
 /// A cell near another one.
@@ -47,10 +49,10 @@ pub(crate) struct Near<const D: usize> {
 
 /// A solid cell near a wall, and the cells beside it whose fractions it takes the mean of.
 #[derive(Debug, Clone)]
-struct GhostCell {
-    cell: u32,
-    beside: [u32; 6],
-    count: u8,
+pub(crate) struct GhostCell {
+    pub(crate) cell: u32,
+    pub(crate) beside: [u32; 6],
+    pub(crate) count: u8,
 }
 
 impl<const D: usize> FlowMesh<D> {
@@ -111,13 +113,15 @@ impl<const D: usize> FlowMesh<D> {
             origin,
             root_width,
             ghosts: Vec::new(),
+            layers: [0; MARGIN],
         };
-        mesh.ghosts = mesh.ghost_cells();
+        (mesh.ghosts, mesh.layers) = mesh.ghost_cells();
         Ok(mesh)
     }
 
-    /// Solid cells of the finest level within [`MARGIN`] cells of fluid, layer by layer.
-    fn ghost_cells(&self) -> Vec<GhostCell> {
+    /// Solid cells of the finest level within [`MARGIN`] cells of fluid, layer by layer, and how many there are up to each
+    /// layer. Those of a layer depend on earlier layers alone.
+    fn ghost_cells(&self) -> (Vec<GhostCell>, [usize; MARGIN]) {
         let cells = dims::cells(D);
         let finest = self.blocks.range(self.blocks.finest());
         let mut left: Vec<(usize, usize)> = Vec::new();
@@ -136,8 +140,8 @@ impl<const D: usize> FlowMesh<D> {
                 self.blocks.cells()
             }
         ];
-        let mut ghosts = Vec::new();
-        for _ in 0..MARGIN {
+        let (mut ghosts, mut layers) = (Vec::new(), [0; MARGIN]);
+        for layer in &mut layers {
             let first = ghosts.len();
             left.retain(|&(block, cell)| {
                 let mut ghost = GhostCell {
@@ -161,8 +165,21 @@ impl<const D: usize> FlowMesh<D> {
             for ghost in &ghosts[first..] {
                 is_known[ghost.cell as usize] = true;
             }
+            *layer = ghosts.len();
         }
-        ghosts
+        (ghosts, layers)
+    }
+
+    /// The ghost cells, and how many there are up to each layer.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn ghosts(&self) -> (&[GhostCell], [usize; MARGIN]) {
+        (&self.ghosts, self.layers)
+    }
+
+    /// By block and direction: the block there, of the same level or coarser; [`OUTSIDE`] beyond the box.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn all_around(&self) -> &[u32] {
+        &self.around
     }
 
     /// Fractions with those that make the interface meet walls of solid cells at a right angle: a solid cell has the mean

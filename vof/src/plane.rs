@@ -31,6 +31,25 @@ impl Sorted {
         Self { m, scale }
     }
 
+    /// A constant to begin with, for a volume of at most 1/2: to rounding where the plane cuts off one edge, or two along
+    /// the smallest component's axis.
+    fn start(&self, volume: f64) -> f64 {
+        let [m1, m2, m3] = self.m;
+        let cube = 6.0 * m1 * m2 * m3 * volume;
+        if cube < m1 * m1 * m1 {
+            // Its power 5/16, which is above the cube root.
+            let fourth = cube.sqrt().sqrt();
+            return (fourth * fourth.sqrt().sqrt()).min(m1);
+        }
+        let c = 0.5 * m1 + (2.0 * m2 * m3 * volume - m1 * m1 / 12.0).max(0.0).sqrt();
+        // Never below the constant, since the largest section is 1/m3.
+        if c < m2 {
+            c
+        } else {
+            0.5 * (m1 + m2) + m3 * volume
+        }
+    }
+
     /// Volume and its derivative for a constant of at most 1/2.
     fn lower_half(&self, c: f64) -> (f64, f64) {
         let [m1, m2, m3] = self.m;
@@ -79,8 +98,7 @@ pub fn constant<const D: usize>(n: [f64; D], volume: f64) -> f64 {
     let sorted = Sorted::new(n);
     let wanted = volume.min(1.0 - volume).max(0.0);
     let [mut low, mut high] = [0.0, 0.5];
-    let mut c = (wanted * 6.0 * sorted.m[0] * sorted.m[1] * sorted.m[2]).cbrt();
-    c = if c > 0.0 && c < sorted.m[0] { c } else { 0.25 };
+    let mut c = sorted.start(wanted);
     for _ in 0..60 {
         let (v, slope) = sorted.lower_half(c);
         if v < wanted {
@@ -89,16 +107,14 @@ pub fn constant<const D: usize>(n: [f64; D], volume: f64) -> f64 {
             high = c;
         }
         let newton = c - (v - wanted) / slope;
-        let next = if newton > low && newton < high {
+        if (newton - c).abs() <= f64::EPSILON {
+            break;
+        }
+        c = if newton > low && newton < high {
             newton
         } else {
             0.5 * (low + high)
         };
-        let done = (next - c).abs() <= 1e-16;
-        c = next;
-        if done {
-            break;
-        }
     }
     sorted.scale * if volume > 0.5 { 1.0 - c } else { c }
 }

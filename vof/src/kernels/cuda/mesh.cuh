@@ -1,10 +1,10 @@
-// What kernels read of a flow's mesh: `mesh.rs`.
+// What kernels read of a flow's mesh: `mesh.rs` of this folder, and of the crate.
 
 #pragma once
 
 #include "blocks.cuh"
 
-// Tables of the mesh: `DeviceMesh` of `mod.rs`.
+// Tables of the mesh: `MeshAddresses` of `mesh.rs`.
 struct Mesh {
     Blocks blocks;
     // By block and direction: the block there, of the same level or coarser; OUTSIDE beyond the box.

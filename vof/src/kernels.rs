@@ -1,0 +1,4 @@
+//! What runs on a backend.
+
+#[cfg(feature = "cuda")]
+pub(crate) mod cuda;

@@ -1,0 +1,118 @@
+//! The mesh of a flow in a device's memory.
+
+use crate::mesh::{FlowMesh, MARGIN};
+use bytemuck::{Pod, Zeroable};
+use cutlink_device::{
+    Backend, DeviceError,
+    cuda::{Cuda, CudaBuf},
+};
+use cutlink_elliptic::{BlockAddresses, DeviceBlocks};
+use std::ops::Range;
+
+/// A solid cell near a wall: `GhostCell` of `ghosts.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct DeviceGhost {
+    cell: u32,
+    beside: [u32; 6],
+    count: u32,
+}
+
+/// Tables of a mesh in a device's memory.
+#[derive(Debug)]
+pub(crate) struct DeviceMesh<const D: usize> {
+    tables: DeviceBlocks,
+    around: CudaBuf<u32>,
+    solid: CudaBuf<u64>,
+    pub(crate) ghosts: CudaBuf<DeviceGhost>,
+    /// How many ghosts there are up to each layer.
+    layers: [usize; MARGIN],
+    /// Blocks of each level.
+    pub(crate) levels: Vec<Range<usize>>,
+    /// Whether leaves are on coarser levels than the finest one.
+    pub(crate) has_coarse_leaves: bool,
+    origin: [f64; D],
+    root_width: f64,
+}
+
+/// What kernels have of a mesh, a value: `Mesh` of `mesh.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
+pub(crate) struct MeshAddresses<const D: usize> {
+    blocks: BlockAddresses,
+    around: u64,
+    solid: u64,
+    origin: [f64; D],
+    root_width: f64,
+    count: u32,
+    first_finest: u32,
+    finest: u32,
+    pad: u32,
+}
+
+// SAFETY: numbers that may be zero.
+unsafe impl<const D: usize> Zeroable for MeshAddresses<D> {}
+// SAFETY: numbers of any bits, without padding: those of 8 bytes come first, and four of 4 bytes follow.
+unsafe impl<const D: usize> Pod for MeshAddresses<D> {}
+
+impl<const D: usize> DeviceMesh<D> {
+    /// Copies the tables to a device.
+    ///
+    /// # Errors
+    /// Memory, and what the driver reports.
+    pub(crate) fn new(cuda: &Cuda, mesh: &FlowMesh<D>) -> Result<Self, DeviceError> {
+        let (ghosts, layers) = mesh.ghosts();
+        let ghosts = ghosts.iter().map(|ghost| DeviceGhost {
+            cell: ghost.cell,
+            beside: ghost.beside,
+            count: u32::from(ghost.count),
+        });
+        let blocks = &mesh.blocks;
+        let levels: Vec<_> = (0..=blocks.finest()).map(|l| blocks.range(l)).collect();
+        let mut coarse = 0..blocks.range(blocks.finest()).start;
+        Ok(Self {
+            tables: DeviceBlocks::new(cuda, blocks)?,
+            around: cuda.upload(mesh.all_around().to_vec())?,
+            solid: cuda.upload(mesh.solid().to_vec())?,
+            ghosts: cuda.upload(ghosts.collect())?,
+            layers,
+            levels,
+            has_coarse_leaves: coarse.any(|block| blocks.is_leaf(block)),
+            origin: mesh.origin(),
+            root_width: mesh.width(0),
+        })
+    }
+
+    /// What kernels have of it, for as long as this exists.
+    pub(crate) fn addresses(&self) -> MeshAddresses<D> {
+        MeshAddresses {
+            blocks: self.tables.addresses(),
+            around: self.around.address(0),
+            solid: self.solid.address(0),
+            origin: self.origin,
+            root_width: self.root_width,
+            count: self.len() as u32,
+            first_finest: self.finest().start as u32,
+            finest: (self.levels.len() - 1) as u32,
+            pad: 0,
+        }
+    }
+
+    /// How many blocks there are, refined ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.finest().end
+    }
+
+    /// The blocks of the finest level, which come last.
+    pub(crate) fn finest(&self) -> Range<usize> {
+        self.levels[self.levels.len() - 1].clone()
+    }
+
+    /// Ghosts layer by layer: those of a layer depend on earlier layers alone.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = Range<usize>> {
+        (0..MARGIN).map(|k| match k {
+            0 => 0..self.layers[0],
+            _ => self.layers[k - 1]..self.layers[k],
+        })
+    }
+}

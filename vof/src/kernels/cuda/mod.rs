@@ -1,0 +1,12 @@
+//! On an NVIDIA GPU: the same bits as on the CPU.
+
+#![expect(unsafe_code, reason = "kernels are launched with addresses")]
+
+pub(crate) mod mesh;
+
+pub(crate) use mesh::DeviceMesh;
+
+/// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
+pub(crate) const fn tile_threads(d: usize) -> u32 {
+    if d == 2 { 32 } else { 64 }
+}
