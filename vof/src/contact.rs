@@ -14,7 +14,7 @@ use std::f64::consts::FRAC_PI_2;
 /// Cotangents of the angles by side, zero for 90°.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contact<const D: usize> {
-    slopes: [[f64; 2]; D],
+    pub(crate) slopes: [[f64; 2]; D],
 }
 
 impl<const D: usize> Contact<D> {

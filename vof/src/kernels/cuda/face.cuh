@@ -1,0 +1,67 @@
+// Faces of cells of leaves, and their values: `forces.rs`.
+
+#pragma once
+
+#include "mesh.cuh"
+#include "params.cuh"
+
+// A wall of the box, a solid cell, or a periodic box of one cell; between two cells; an opening of the box.
+enum class FaceKind { CLOSED, INNER, OPENING };
+
+struct Face {
+    FaceKind kind;
+    // Of a face between two cells, in the order of the axis: the cells and their widths.
+    Cell cells[2];
+    double widths[2];
+};
+
+// What a face of a leaf is. Towards finer blocks: as if they were of the same level.
+__device__ inline Face face_at(const Mesh& mesh, const Params& params, uint32_t block, int cell, int side) {
+    if (mesh.is_solid(block, cell)) {
+        return {FaceKind::CLOSED, {}, {}};
+    }
+    const Cell other = mesh.blocks.next(block, cell, side);
+    if (other.block == OUTSIDE) {
+        return {params.face(side).is_wall() ? FaceKind::CLOSED : FaceKind::OPENING, {}, {}};
+    }
+    if (mesh.is_solid(other.block, other.cell)) {
+        return {FaceKind::CLOSED, {}, {}};
+    }
+    const Cell own = {block, cell};
+    const double width = mesh.width(block), beyond = mesh.width(other.block);
+    return side & 1 ? Face{FaceKind::INNER, {own, other}, {width, beyond}}
+                    : Face{FaceKind::INNER, {other, own}, {beyond, width}};
+}
+
+__device__ inline Vector centre_of(const Mesh& mesh, uint32_t block, int cell) {
+    Vector at;
+    for (int a = 0; a < D; a++) {
+        at.v[a] = mesh.centre(block, cell, a);
+    }
+    return at;
+}
+
+// The coordinate of a face along its axis, and of its centre along others, m.
+__device__ inline Vector face_centre(const Mesh& mesh, uint32_t block, int cell, int side) {
+    Vector at = centre_of(mesh, block, cell);
+    const double half = 0.5 * mesh.width(block);
+    at.v[side >> 1] += side & 1 ? half : -half;
+    return at;
+}
+
+// A thread's faces of leaves: the lower one of a cell along an axis, and the upper one of the block's last cell. `of` has the
+// values, by block, cell and side. A thread for each block, axis and cell; refined blocks stay as they are.
+template <typename Of>
+__device__ void fill_faces(const Mesh& mesh, double* out, Of of) {
+    const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const uint64_t of_block = n / (D * CELLS);
+    if (of_block >= mesh.count || !mesh.blocks.is_leaf(static_cast<uint32_t>(of_block))) {
+        return;
+    }
+    const uint32_t block = static_cast<uint32_t>(of_block);
+    const int axis = static_cast<int>(n / CELLS % D), cell = static_cast<int>(n % CELLS);
+    const int last = 2 * axis + is_at(2 * axis + 1, cell);
+    for (int side = 2 * axis; side <= last; side++) {
+        out[of_block * PER_BLOCK + face_of(side, cell)] = of(block, cell, side);
+    }
+}
