@@ -87,7 +87,7 @@ fn along<const D: usize>(tile: &[f64], at: usize, axis: usize, sign: i32) -> Opt
     let [low, high] = ends(first)?;
     let (hx, hxx) = (0.5 * (high - low), high - 2.0 * middle + low);
     let Some(second) = others.next() else {
-        return Some(-hxx / (1.0 + hx * hx).powf(1.5));
+        return Some(-hxx / power(1.0 + hx * hx));
     };
     let [low, high] = ends(second)?;
     let (hy, hyy) = (0.5 * (high - low), high - 2.0 * middle + low);
@@ -103,12 +103,26 @@ fn along<const D: usize>(tile: &[f64], at: usize, axis: usize, sign: i32) -> Opt
 /// Of a surface over a plane, by its first derivatives, and xx, yy, xy.
 fn of_surface([hx, hy]: [f64; 2], [hxx, hyy, hxy]: [f64; 3]) -> f64 {
     let above = hxx * (1.0 + hy * hy) + hyy * (1.0 + hx * hx) - 2.0 * hx * hy * hxy;
-    -above / (1.0 + hx * hx + hy * hy).powf(1.5)
+    -above / power(1.0 + hx * hx + hy * hy)
+}
+
+/// To the power 3/2, with the same bits everywhere.
+fn power(x: f64) -> f64 {
+    x * x.sqrt()
+}
+
+/// About exp(−r²), by operations that have the same bits everywhere; r² below 16.
+fn weight(square: f64) -> f64 {
+    let mut weight = 1.0 - square / 16.0;
+    for _ in 0..4 {
+        weight *= weight;
+    }
+    weight
 }
 
 /// The same from a parabola through positions around a cell, in cells, from the one that is nearest to its centre.
 ///
-/// Weights fall by e within a cell. With equal ones, the second derivative of waves shorter than 2.6 cells has the wrong
+/// Weights (1 − r²/16)^16, r in cells along the interface, fall to a third within a cell. With equal ones, the second derivative of waves shorter than 2.6 cells has the wrong
 /// sign, and surface tension makes them grow.
 pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option<f64> {
     const MOST: usize = 6;
@@ -131,7 +145,7 @@ pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option
         }
         count += 1;
         let terms = [1.0, s, s * s, t, t * t, s * t];
-        let weight = (-s * s - t * t).exp();
+        let weight = weight(s * s + t * t);
         for i in 0..unknowns {
             for j in 0..unknowns {
                 m[i][j] += weight * terms[i] * terms[j];
@@ -144,7 +158,7 @@ pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option
     }
     let c = solve(m, unknowns)?;
     if D == 2 {
-        return Some(-2.0 * c[2] / (1.0 + c[1] * c[1]).powf(1.5));
+        return Some(-2.0 * c[2] / power(1.0 + c[1] * c[1]));
     }
     Some(of_surface([c[1], c[3]], [2.0 * c[2], 2.0 * c[4], c[5]]))
 }
