@@ -219,7 +219,7 @@ impl<const D: usize> FlowMesh<D> {
 
     /// The width of a level's cells, m.
     pub fn width(&self, level: usize) -> f64 {
-        self.root_width / f64::from(1u32 << level)
+        width(self.root_width, level)
     }
 
     /// The width of a block's cells, m.
@@ -234,12 +234,7 @@ impl<const D: usize> FlowMesh<D> {
 
     /// The centre of a cell, m.
     pub fn centre(&self, block: usize, cell: usize) -> [f64; D] {
-        let (h, at, local) = (
-            self.width_of(block),
-            self.blocks.coord(block),
-            dims::unravel::<D>(cell, 4),
-        );
-        std::array::from_fn(|a| self.origin[a] + (f64::from(4 * at[a] + local[a]) + 0.5) * h)
+        centre(&self.blocks, self.origin, self.root_width, block, cell)
     }
 
     /// Whether a cell is solid.
@@ -393,6 +388,27 @@ impl<const D: usize> FlowMesh<D> {
             }
         }
     }
+}
+
+/// The width of a level's cells.
+fn width(of_root: f64, level: usize) -> f64 {
+    of_root / f64::from(1u32 << level)
+}
+
+/// The centre of a cell in a box that begins at `origin`, whose root cells have a width.
+pub(crate) fn centre<const D: usize>(
+    blocks: &Blocks<D>,
+    origin: [f64; D],
+    of_root: f64,
+    block: usize,
+    cell: usize,
+) -> [f64; D] {
+    let (h, at, local) = (
+        width(of_root, blocks.level(block)),
+        blocks.coord(block),
+        dims::unravel::<D>(cell, 4),
+    );
+    std::array::from_fn(|a| origin[a] + (f64::from(4 * at[a] + local[a]) + 0.5) * h)
 }
 
 /// The place in a tile of one of the block's cells.

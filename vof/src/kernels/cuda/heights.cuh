@@ -33,3 +33,78 @@ __device__ inline double column(const double* tile, int at, int axis, int sign) 
     }
     return full && empty ? sum : nan("");
 }
+
+// Where the interface is in a cell's own columns: along each axis from the centre, in cells; NaN without a height, where it is
+// outside of the cell, or where the normal's component is less than STEEPEST of the largest one.
+__device__ inline Vector positions(const double* tile, int at, Vector n) {
+    double most = 0.0;
+    for (int a = 0; a < D; a++) {
+        most = fmax(most, fabs(n.v[a]));
+    }
+    Vector found;
+    for (int axis = 0; axis < D; axis++) {
+        const int sign = n.v[axis] > 0.0 ? 1 : -1;
+        const double from_centre = column(tile, at, axis, sign) - static_cast<double>(MARGIN) - 0.5;
+        const bool is_there = !(fabs(n.v[axis]) < STEEPEST * most) && fabs(from_centre) <= 0.5;
+        found.v[axis] = is_there ? static_cast<double>(sign) * from_centre : nan("");
+    }
+    return found;
+}
+
+// To the power 3/2.
+__device__ inline double power(double x) {
+    return x * sqrt(x);
+}
+
+// Of a surface over a plane, by its first derivatives, and xx, yy, xy.
+__device__ inline double of_surface(double hx, double hy, double hxx, double hyy, double hxy) {
+    const double above = hxx * (1.0 + hy * hy) + hyy * (1.0 + hx * hx) - 2.0 * hx * hy * hxy;
+    return -above / power(1.0 + hx * hx + hy * hy);
+}
+
+// Curvature by the heights along an axis. What is missing makes the result NaN.
+__device__ inline double along(const double* tile, int at, int axis, int sign) {
+    const double middle = column(tile, at, axis, sign);
+    if (isnan(middle)) {
+        return middle;
+    }
+    const int x = tile_step(axis == 0 ? 1 : 0);
+    double low = column(tile, at - x, axis, sign), high = column(tile, at + x, axis, sign);
+    const double hx = 0.5 * (high - low), hxx = high - 2.0 * middle + low;
+    if (D == 2) {
+        return -hxx / power(1.0 + hx * hx);
+    }
+    if (isnan(hxx)) {
+        return hxx;
+    }
+    const int y = tile_step(axis == 2 ? 1 : 2);
+    low = column(tile, at - y, axis, sign);
+    high = column(tile, at + y, axis, sign);
+    const double hy = 0.5 * (high - low), hyy = high - 2.0 * middle + low;
+    if (isnan(hyy)) {
+        return hyy;
+    }
+    const double hxy = 0.25
+                       * (column(tile, at + x + y, axis, sign) - column(tile, at + x - y, axis, sign)
+                          - column(tile, at - x + y, axis, sign) + column(tile, at - x - y, axis, sign));
+    return of_surface(hx, hy, hxx, hyy, hxy);
+}
+
+// The sum of the principal curvatures times the cell's width, from heights along the normal's largest component, else along the
+// next one; NaN without heights.
+__device__ inline double curvature(const double* tile, int at, Vector n) {
+    int axes[D];
+    for (int a = 0; a < D; a++) {
+        axes[a] = a;
+        for (int i = a; i > 0 && fabs(n.v[axes[i]]) > fabs(n.v[axes[i - 1]]); i--) {
+            const int kept = axes[i];
+            axes[i] = axes[i - 1];
+            axes[i - 1] = kept;
+        }
+    }
+    double found = nan("");
+    for (int i = 0; i < D && isnan(found); i++) {
+        found = along(tile, at, axes[i], n.v[axes[i]] > 0.0 ? 1 : -1);
+    }
+    return found;
+}

@@ -1,13 +1,13 @@
 //! The mesh of a flow in a device's memory.
 
-use crate::mesh::{FlowMesh, MARGIN};
+use crate::mesh::{FlowMesh, MARGIN, centre};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::{
     Backend, DeviceError,
     cuda::{Cuda, CudaBuf},
 };
-use cutlink_elliptic::{BlockAddresses, DeviceBlocks};
-use std::ops::Range;
+use cutlink_elliptic::{BlockAddresses, Blocks, DeviceBlocks};
+use std::{ops::Range, sync::Arc};
 
 /// A solid cell near a wall: `GhostCell` of `ghosts.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -27,8 +27,8 @@ pub(crate) struct DeviceMesh<const D: usize> {
     pub(crate) ghosts: CudaBuf<DeviceGhost>,
     /// How many ghosts there are up to each layer.
     layers: [usize; MARGIN],
-    /// Blocks of each level.
-    pub(crate) levels: Vec<Range<usize>>,
+    /// In the host's memory.
+    pub(crate) blocks: Arc<Blocks<D>>,
     /// Whether leaves are on coarser levels than the finest one.
     pub(crate) has_coarse_leaves: bool,
     origin: [f64; D],
@@ -68,7 +68,6 @@ impl<const D: usize> DeviceMesh<D> {
             count: u32::from(ghost.count),
         });
         let blocks = &mesh.blocks;
-        let levels: Vec<_> = (0..=blocks.finest()).map(|l| blocks.range(l)).collect();
         let mut coarse = 0..blocks.range(blocks.finest()).start;
         Ok(Self {
             tables: DeviceBlocks::new(cuda, blocks)?,
@@ -76,7 +75,7 @@ impl<const D: usize> DeviceMesh<D> {
             solid: cuda.upload(mesh.solid().to_vec())?,
             ghosts: cuda.upload(ghosts.collect())?,
             layers,
-            levels,
+            blocks: Arc::clone(blocks),
             has_coarse_leaves: coarse.any(|block| blocks.is_leaf(block)),
             origin: mesh.origin(),
             root_width: mesh.width(0),
@@ -93,19 +92,24 @@ impl<const D: usize> DeviceMesh<D> {
             root_width: self.root_width,
             count: self.len() as u32,
             first_finest: self.finest().start as u32,
-            finest: (self.levels.len() - 1) as u32,
+            finest: self.blocks.finest() as u32,
             pad: 0,
         }
     }
 
     /// How many blocks there are, refined ones included.
     pub(crate) fn len(&self) -> usize {
-        self.finest().end
+        self.blocks.len()
     }
 
     /// The blocks of the finest level, which come last.
     pub(crate) fn finest(&self) -> Range<usize> {
-        self.levels[self.levels.len() - 1].clone()
+        self.blocks.range(self.blocks.finest())
+    }
+
+    /// The centre of a cell, m.
+    pub(crate) fn centre(&self, block: usize, cell: usize) -> [f64; D] {
+        centre(&self.blocks, self.origin, self.root_width, block, cell)
     }
 
     /// Ghosts layer by layer: those of a layer depend on earlier layers alone.

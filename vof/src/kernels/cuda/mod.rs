@@ -2,11 +2,21 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+pub(crate) mod curvature;
+pub(crate) mod forces;
+pub(crate) mod interface;
 pub(crate) mod mesh;
 pub(crate) mod params;
 
+pub(crate) use interface::InterfaceWork;
 pub(crate) use mesh::DeviceMesh;
 pub(crate) use params::DeviceParams;
+
+use cutlink_device::cuda::Module;
+
+static CURVATURE: [Module; 2] = cutlink_device::cuda_modules!("curvature");
+static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
+static INTERFACE: [Module; 2] = cutlink_device::cuda_modules!("interface");
 
 /// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
 pub(crate) const fn tile_threads(d: usize) -> u32 {

@@ -58,6 +58,19 @@ impl<const D: usize> DeviceParams<D> {
     }
 }
 
+impl<const D: usize> DeviceParams<D> {
+    /// Whether curvature is found, and not given.
+    pub(super) fn finds_curvature(&self) -> bool {
+        self.surface_tension > 0.0 && self.has_fixed_curvature == 0
+    }
+
+    /// Whether lines between cells tell of weight: see [`Lines`](crate::lines::Lines).
+    pub(super) fn has_lines(&self) -> bool {
+        let has_head = self.turns != 0 || self.gravity.iter().any(|&g| g != 0.0);
+        has_head && self.density[0] != self.density[1]
+    }
+}
+
 impl<const D: usize> DeviceFace<D> {
     fn of(face: BoxFace<D>) -> Self {
         let mut out = Self {

@@ -1,0 +1,65 @@
+// Accelerations of faces by surface tension and weight: `forces.rs`.
+
+#include "face.cuh"
+#include "lines.cuh"
+
+// Curvature of the cells of the finest level, 1/m; none of others.
+struct Curvatures {
+    const double* of;
+    uint64_t first;
+
+    __device__ double get(Cell cell) const {
+        return cell.block >= first ? of[cell.index() - first * CELLS] : nan("");
+    }
+};
+
+// Curvature at a face: the mean of both cells', where both have one.
+__device__ inline double at_face(const double* alpha, const Curvatures& curvatures, const Cell (&cells)[2]) {
+    double weight[2], k[2];
+    for (int i = 0; i < 2; i++) {
+        const double c = alpha[cells[i].index()];
+        weight[i] = fmax(c * (1.0 - c), 0.0) + 1e-6;
+        k[i] = curvatures.get(cells[i]);
+    }
+    if (isnan(k[0])) {
+        return isnan(k[1]) ? 0.0 : k[1];
+    }
+    return isnan(k[1]) ? k[0] : (weight[0] * k[0] + weight[1] * k[1]) / (weight[0] + weight[1]);
+}
+
+// One thread an axis and cell of a block. `has_lines`: whether there are planes, smoothed.
+extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, Curvatures curvatures, Planes planes,
+                                      Components pulls, uint32_t has_lines, double* out) {
+    const Lines lines = {mesh, params, alpha, planes, pulls};
+    const double sigma = params.surface_tension;
+    fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
+        const Face face = face_at(mesh, params, block, cell, side);
+        if (face.kind != FaceKind::INNER) {
+            return 0.0;
+        }
+        const Vector at = face_centre(mesh, block, cell, side);
+        const int axis = side >> 1;
+        const double turned = params.turned(at, axis);
+        const double ca = alpha[face.cells[0].index()], cb = alpha[face.cells[1].index()];
+        const bool has_both = is_mixed(ca) || is_mixed(cb);
+        if (ca == cb && !has_both) {
+            return turned;
+        }
+        const double ra = params.rho(ca), rb = params.rho(cb);
+        const double mean = 0.5 * (ra + rb), distance = 0.5 * (face.widths[0] + face.widths[1]);
+        double force = 0.0;
+        if (sigma > 0.0) {
+            const double k = params.has_fixed_curvature ? params.fixed_curvature : at_face(alpha, curvatures, face.cells);
+            force += sigma * k * (cb - ca);
+        }
+        force -= params.head(at) * (rb - ra);
+        if (has_lines && has_both) {
+            const Cell a = face.cells[0], b = face.cells[1];
+            const double rise
+                = params.head(centre_of(mesh, b.block, b.cell)) - params.head(centre_of(mesh, a.block, a.cell));
+            const double felt = rise + distance * (turned - lines.pull(face.cells, axis));
+            force += (lines.density(a, b, axis) - mean) * felt;
+        }
+        return force / mean / distance + turned;
+    });
+}
