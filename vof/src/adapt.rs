@@ -192,7 +192,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     fn change(&mut self, forest: Forest<D>, old_of: &[u32]) -> Result<(), TwoPhaseError> {
         let solid = transfer::solid(&self.mesh, &forest, old_of)?;
         let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
-        let fields = transfer::fields(&self.mesh, &mesh, &self.params, &self.fields, old_of)?;
+        let fields = transfer::fields(&self.mesh, &mesh, &self.params, &self.host.fields, old_of)?;
         self.take_mesh(mesh, fields)?;
         self.following.as_mut().expect("a mesh that follows").forest = forest;
         Ok(())
@@ -257,7 +257,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     fn wanted(&self, following: &Following<D>, vorticity: Option<f64>) -> Vec<bool> {
         let (mesh, adaptation) = (&self.mesh, &following.adaptation);
         let (blocks, cells) = (mesh.blocks(), dims::cells(D));
-        let alpha = &self.fields.alpha;
+        let alpha = &self.host.fields.alpha;
         let kinds: Vec<Kind> = (alpha.par_chunks(cells)).map(Kind::of).collect();
         let of = |block: usize| {
             let level = blocks.level(block);
@@ -298,7 +298,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             let to = dims::unravel::<D>(i, wide).map(|c| c - margin);
             let (other, cell) = mesh.cell_at(block, to);
             let at = other * cells + cell;
-            Kind::of(&self.fields.alpha[at..=at]) != own
+            Kind::of(&self.host.fields.alpha[at..=at]) != own
         })
     }
 
@@ -317,7 +317,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// Whether the vorticity times the width is above a limit in a cell of a block; not where a fluid slips along walls.
     fn is_vorticity_above(&self, block: usize, limit: f64) -> bool {
-        let (mesh, params, u) = (&self.mesh, &self.params, &self.fields.velocity);
+        let (mesh, params, u) = (&self.mesh, &self.params, &self.host.fields.velocity);
         // The difference of a component over a cell along an axis.
         let rise = |cell: usize, k: usize, axis: usize| {
             let at = |side| velocity::beyond(mesh, params, &u[k], k, (block, cell), side);

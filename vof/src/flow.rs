@@ -2,37 +2,17 @@
 
 use crate::adapt::Following;
 use crate::compiled::compiled;
-use crate::forces::accelerate;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
-use crate::project::{self, ProjectWork};
-use crate::sweep::{self, Moved, SweepWork, larger};
+use crate::running::{Fields, Next, Running};
+use crate::survey::{self, BOUND};
 use crate::transfer::{self, array};
-use crate::viscous::{self, ViscousWork};
-use crate::{LiquidShape, Turning, TwoPhaseError, shape};
+use crate::{LiquidShape, Turning, TwoPhaseError, restrict, shape};
 use cutlink_amr::dims;
+use cutlink_device::Host;
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
 use std::f64::consts::PI;
-
-/// How often the accelerations before the first step are found, each time with those of the time before: the error falls
-/// by a factor of 5 or more.
-const BEGIN: usize = 3;
-
-/// How far fractions may leave 0 to 1.
-const BOUND: f64 = 1e-3;
-
-/// Arrays of the state.
-#[derive(Debug, Clone)]
-pub(crate) struct Fields<const D: usize> {
-    pub(crate) alpha: Vec<f64>,
-    pub(crate) velocity: [Vec<f64>; D],
-    pub(crate) pressure: Vec<f64>,
-    /// Velocities through faces.
-    pub(crate) flux: Vec<f64>,
-    /// Accelerations of cells in the last step by pressure, tension and weight.
-    pub(crate) pull: [Vec<f64>; D],
-}
 
 /// A state to go on from: the arrays one after another, and the clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,12 +53,12 @@ pub struct StepDone {
 pub struct TwoPhaseFlow<const D: usize> {
     pub(crate) mesh: FlowMesh<D>,
     pub(crate) params: FlowParams<D>,
-    pub(crate) fields: Fields<D>,
+    /// The state, which everything but steps works on.
+    pub(crate) host: Running<D, Host>,
     time: f64,
     steps: u64,
-    sweeps: SweepWork,
-    projection: ProjectWork<D>,
-    viscosity: ViscousWork<D>,
+    /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
+    fastest: Option<f64>,
     pub(crate) following: Option<Following<D>>,
 }
 
@@ -128,20 +108,17 @@ impl<const D: usize> TwoPhaseFlow<D> {
             ..transfer::empty(&mesh)?
         };
         let mut flow = Self {
+            host: Running::new(Host, &mesh, fields)?,
             mesh,
             params,
-            fields,
             time: 0.0,
             steps: 0,
-            sweeps: SweepWork::default(),
-            projection: ProjectWork::default(),
-            viscosity: ViscousWork::default(),
+            fastest: None,
             following: None,
         };
-        flow.mesh.restrict(&mut flow.fields.alpha);
-        flow.projection.acceleration = array(flow.fields.flux.len())?;
+        flow.mesh.restrict(&mut flow.host.fields.alpha);
         // The interface's level is checked before the first step.
-        crate::interface::check_level(&flow.mesh, &flow.fields.alpha)?;
+        crate::interface::check_level(&flow.mesh, &flow.host.fields.alpha)?;
         Ok(flow)
     }
 
@@ -154,7 +131,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         of: impl Fn([f64; D]) -> [f64; D] + Sync,
     ) -> Result<(), TwoPhaseError> {
         let (mesh, cells) = (&self.mesh, dims::cells(D));
-        for (axis, u) in self.fields.velocity.iter_mut().enumerate() {
+        for (axis, u) in self.host.fields.velocity.iter_mut().enumerate() {
             u.par_chunks_mut(cells).enumerate().for_each(|(block, u)| {
                 for (cell, u) in u.iter_mut().enumerate() {
                     let fluid = mesh.blocks.is_leaf(block) && !mesh.is_solid(block, cell);
@@ -166,26 +143,13 @@ impl<const D: usize> TwoPhaseFlow<D> {
                 }
             });
         }
-        self.projection.acceleration.fill(0.0);
-        project::to_faces(
-            &self.mesh,
-            &self.params,
-            &mut self.fields,
-            &self.projection.acceleration,
-            1.0,
-        );
-        project::project(
-            &self.mesh,
-            &self.params,
-            &mut self.fields,
-            &mut self.projection,
-            1.0,
-        )?;
-        self.fields.pressure.fill(0.0);
-        for pull in &mut self.fields.pull {
-            pull.fill(0.0);
-        }
-        self.mesh.restrict_all(&mut self.fields);
+        self.changed();
+        self.host.project(&self.mesh, &self.params)?;
+        let fields = &mut self.host.fields;
+        fields.pressure.fill(0.0);
+        fields.pull.iter_mut().for_each(|pull| pull.fill(0.0));
+        restrict::all(&self.mesh, [&mut fields.alpha]);
+        restrict::all(&self.mesh, fields.velocity.each_mut());
         Ok(())
     }
 
@@ -194,7 +158,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let h = self.mesh.width(self.mesh.blocks.finest());
         let phases = &self.params.phases;
         let mut dt = self.params.longest_step;
-        let fastest = sweep::courant(&self.mesh, &self.fields.flux, 1.0);
+        let fastest = self.fastest();
         if fastest > 0.0 {
             dt = dt.min(self.params.courant / fastest);
         }
@@ -240,63 +204,43 @@ impl<const D: usize> TwoPhaseFlow<D> {
             dt > 0.0,
             "positive: the velocity is not finite",
         )?;
-        let courant = sweep::courant(&self.mesh, &self.fields.flux, dt);
-        if self.steps == 0 {
-            self.begin(dt)?;
+        let next = self.next(dt);
+        self.fastest = None;
+        let (done, survey) = self.host.step(&self.mesh, &self.params, next)?;
+        self.went(next);
+        self.fastest = Some(survey.fastest);
+        if survey.is_bad {
+            self.check()?;
         }
-        let (mesh, params, fields) = (&self.mesh, &self.params, &mut self.fields);
-        let moved = Moved {
-            alpha: &mut fields.alpha,
-            velocity: Some(&mut fields.velocity),
-        };
-        let first = (self.steps % D as u64) as usize;
-        sweep::step(
-            mesh,
-            params,
-            moved,
-            &fields.flux,
-            (dt, first),
-            &mut self.sweeps,
-        )?;
-        let viscous_iterations = viscous::advance(mesh, params, fields, &mut self.viscosity, dt)?;
-        if let Some(turning) = &params.turning {
-            turning.turn(mesh, fields, dt);
-        }
-        let acceleration = &mut self.projection.acceleration;
-        let found = accelerate(mesh, params, fields, acceleration)?;
-        project::to_faces(mesh, params, fields, acceleration, dt);
-        let solved = project::project(mesh, params, fields, &mut self.projection, dt)?;
-        mesh.restrict_all(fields);
-        self.time += dt;
-        self.steps += 1;
-        self.moved_by(courant);
-        self.check()?;
-        Ok(StepDone {
-            dt,
-            courant,
-            pressure_iterations: solved.iterations,
-            viscous_iterations,
-            divergence: dt * self.largest_divergence(),
-            curvatures: [found.by_heights, found.by_fit],
-        })
+        Ok(done)
     }
 
-    /// Finds the accelerations at the start, which the weight at the interface depends on, and the pressure.
-    fn begin(&mut self, dt: f64) -> Result<(), TwoPhaseError> {
-        let (mesh, params, fields) = (&self.mesh, &self.params, &mut self.fields);
-        if !params.has_head() {
-            return Ok(());
+    /// The largest velocity through a face over the width of its cells, 1/s.
+    fn fastest(&self) -> f64 {
+        let find = || survey::fastest(&self.mesh, &self.host.fields.flux);
+        self.fastest.unwrap_or_else(find)
+    }
+
+    fn next(&self, dt: f64) -> Next {
+        Next {
+            dt,
+            courant: dt * self.fastest(),
+            steps: self.steps,
         }
-        let (velocity, flux) = (fields.velocity.clone(), fields.flux.clone());
-        for _ in 0..BEGIN {
-            let acceleration = &mut self.projection.acceleration;
-            accelerate(mesh, params, fields, acceleration)?;
-            project::to_faces(mesh, params, fields, acceleration, dt);
-            project::project(mesh, params, fields, &mut self.projection, dt)?;
-            fields.velocity.clone_from(&velocity);
-            fields.flux.clone_from(&flux);
+    }
+
+    /// Counts a step, and what the fluid may have moved in it.
+    fn went(&mut self, next: Next) {
+        self.time += next.dt;
+        self.steps += 1;
+        if let Some(following) = &mut self.following {
+            following.path += next.courant;
         }
-        Ok(())
+    }
+
+    /// What was found of the state before holds no longer.
+    fn changed(&mut self) {
+        self.fastest = None;
     }
 
     /// The largest divergence of a cell, 1/s.
@@ -305,31 +249,14 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     pub(crate) fn largest_divergence(&self) -> f64 {
-        let (cells, per) = (dims::cells(D), faces::per_block(D));
-        let of_block = |block: usize| {
-            let of = |cell: usize| {
-                let each = |axis: usize| {
-                    let face = block * per + faces::lower(D, axis, cell);
-                    self.fields.flux[face + faces::stride(axis)] - self.fields.flux[face]
-                };
-                (0..D).map(each).sum::<f64>().abs() / self.mesh.width_of(block)
-            };
-            (0..cells).map(of).fold(0.0, larger)
-        };
-        let leaf = |b: &usize| self.mesh.blocks.is_leaf(*b);
-        let blocks = (0..self.mesh.blocks.len()).into_par_iter();
-        blocks.filter(leaf).map(of_block).reduce(|| 0.0, larger)
+        survey::divergence(&self.mesh, &self.host.fields.flux)
     }
 
     /// # Errors
     /// The first cell whose values are not finite, or whose fraction is not in 0 to 1.
     pub fn check(&self) -> Result<(), TwoPhaseError> {
-        let (cells, fields) = (dims::cells(D), &self.fields);
-        let is_bad = |own: usize| {
-            let c = fields.alpha[own];
-            let u = fields.velocity.iter().all(|u| u[own].is_finite());
-            !((-BOUND..=1.0 + BOUND).contains(&c) && u && fields.pressure[own].is_finite())
-        };
+        let (cells, fields) = (dims::cells(D), &self.host.fields);
+        let is_bad = |own: usize| survey::is_bad(fields, own);
         let bad = |block: &usize| {
             self.mesh.blocks.is_leaf(*block) && (0..cells).any(|cell| is_bad(block * cells + cell))
         };
@@ -359,33 +286,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// An interface on a coarse level.
     pub fn advect(&mut self, dt: f64) -> Result<(), TwoPhaseError> {
-        let moved = Moved {
-            alpha: &mut self.fields.alpha,
-            velocity: None,
-        };
-        let first = (self.steps % D as u64) as usize;
-        sweep::step(
-            &self.mesh,
-            &self.params,
-            moved,
-            &self.fields.flux,
-            (dt, first),
-            &mut self.sweeps,
-        )?;
-        self.mesh.restrict(&mut self.fields.alpha);
-        self.time += dt;
-        self.steps += 1;
-        if self.following.is_some() {
-            self.moved_by(sweep::courant(&self.mesh, &self.fields.flux, dt));
-        }
+        let next = self.next(dt);
+        self.changed();
+        self.host.advect(&self.mesh, &self.params, next)?;
+        self.went(next);
         Ok(())
-    }
-
-    /// Counts what the fluid may have moved, in cells.
-    fn moved_by(&mut self, courant: f64) {
-        if let Some(following) = &mut self.following {
-            following.path += courant;
-        }
     }
 
     /// Takes another mesh, with its fields.
@@ -394,19 +299,17 @@ impl<const D: usize> TwoPhaseFlow<D> {
         mesh: FlowMesh<D>,
         fields: Fields<D>,
     ) -> Result<(), TwoPhaseError> {
-        let acceleration = array(fields.flux.len())?;
-        self.sweeps = SweepWork::default();
-        self.viscosity = ViscousWork::default();
-        self.projection = ProjectWork::default();
-        self.projection.acceleration = acceleration;
-        (self.mesh, self.fields) = (mesh, fields);
+        self.changed();
+        self.host = Running::new(Host, &mesh, fields)?;
+        self.mesh = mesh;
         Ok(())
     }
 
     /// Sets the velocities through faces, by the face's centre and axis.
     pub fn set_flux(&mut self, of: impl Fn([f64; D], usize, f64) -> f64 + Sync) {
+        self.changed();
         let (mesh, params) = (&self.mesh, &self.params);
-        mesh.fill_faces(&mut self.fields.flux, |block, cell, side| {
+        mesh.fill_faces(&mut self.host.fields.flux, |block, cell, side| {
             match mesh.face(params, block, cell, side) {
                 crate::forces::Face::Closed => 0.0,
                 _ => of(
@@ -416,7 +319,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
                 ),
             }
         });
-        mesh.mean_faces(&mut self.fields.flux);
+        mesh.mean_faces(&mut self.host.fields.flux);
     }
 
     /// Sets the weight that the next steps have, m/s², and how the box turns in them.
@@ -450,22 +353,22 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// Volume fractions of the liquid.
     pub fn alpha(&self) -> &[f64] {
-        &self.fields.alpha
+        &self.host.fields.alpha
     }
 
     /// Velocities of cells by component, m/s.
     pub fn velocity(&self) -> &[Vec<f64>; D] {
-        &self.fields.velocity
+        &self.host.fields.velocity
     }
 
     /// Pressure less the weight `ρ g·x`, Pa.
     pub fn pressure(&self) -> &[f64] {
-        &self.fields.pressure
+        &self.host.fields.pressure
     }
 
     /// Curvature of cells at the interface, 1/m; NaN elsewhere. And how many are from heights, and from fits.
     pub fn curvature(&self) -> (Vec<f64>, [usize; 2]) {
-        let found = crate::interface::curvature(&self.mesh, &self.params, &self.fields.alpha);
+        let found = crate::interface::curvature(&self.mesh, &self.params, &self.host.fields.alpha);
         (found.of, [found.by_heights, found.by_fit])
     }
 
@@ -481,7 +384,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// All that is needed to go on, to the bit.
     pub fn save(&self) -> TwoPhaseState {
-        let fields = &self.fields;
+        let fields = &self.host.fields;
         let mut values = fields.alpha.clone();
         fields.velocity.iter().for_each(|u| values.extend(u));
         values.extend(&fields.pressure);
@@ -528,10 +431,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
             return Err(TwoPhaseError::Saved { found, expected });
         }
         self.restore_mesh(&state.refined)?;
+        self.changed();
         if let Some(following) = &mut self.following {
             following.path = state.path;
         }
-        let fields = &mut self.fields;
+        let fields = &mut self.host.fields;
         let n = fields.alpha.len();
         let (alpha, rest) = state.values.split_at(n);
         fields.alpha.copy_from_slice(alpha);
@@ -548,16 +452,6 @@ impl<const D: usize> TwoPhaseFlow<D> {
         fields.flux.copy_from_slice(flux);
         (self.time, self.steps) = (state.time, state.steps);
         Ok(())
-    }
-}
-
-impl<const D: usize> FlowMesh<D> {
-    pub(crate) fn restrict_all(&self, fields: &mut Fields<D>) {
-        self.restrict(&mut fields.alpha);
-        self.restrict(&mut fields.pressure);
-        for u in &mut fields.velocity {
-            self.restrict(u);
-        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Faces between cells, and accelerations of faces by surface tension and weight.
 
 use crate::TwoPhaseError;
-use crate::flow::Fields;
 use crate::interface::{Curvature, curvature, is_mixed};
 use crate::lines::Lines;
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::running::Fields;
 use crate::velocity::next;
 use cutlink_amr::dims;
 use cutlink_elliptic::faces;
@@ -91,12 +91,6 @@ impl<const D: usize> FlowMesh<D> {
                     }
                 }
             });
-    }
-
-    /// Faces of leaves beside finer ones, and of refined blocks: the means of the fine faces.
-    pub(crate) fn mean_faces(&self, values: &mut [f64]) {
-        let share = 1.0 / (dims::children(D) / 2) as f64;
-        faces::restrict(&self.blocks, values, [share; 2]);
     }
 }
 

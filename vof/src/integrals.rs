@@ -2,7 +2,7 @@
 
 use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
-use crate::sweep::larger;
+use crate::survey::larger;
 use cutlink_amr::dims;
 
 /// Integrals of a state. Per metre of depth in 2D.
@@ -31,7 +31,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     pub(crate) fn sums(&self) -> PhaseIntegrals<D> {
-        let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
+        let (mesh, params, fields) = (&self.mesh, &self.params, &self.host.fields);
         let mut sum = PhaseIntegrals {
             volume: [0.0; 2],
             kinetic: 0.0,

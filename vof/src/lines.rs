@@ -8,10 +8,10 @@
 //! plane.
 
 use crate::TwoPhaseError;
-use crate::flow::Fields;
 use crate::interface::{CellPlane, Planes, is_mixed};
 use crate::mesh::FlowMesh;
 use crate::params::{FlowParams, Phases};
+use crate::running::Fields;
 use cutlink_amr::dims;
 
 /// Lines between centres of cells at the interface.

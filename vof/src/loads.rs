@@ -67,7 +67,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// What pressures of walls are counted from: the mean full pressure of the gas, or nothing.
     fn base(&self) -> f64 {
-        let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
+        let (mesh, params, fields) = (&self.mesh, &self.params, &self.host.fields);
         let has_pressure = |face: &BoxFace<D>| matches!(face, BoxFace::Pressure { .. });
         if params.faces.iter().flatten().any(has_pressure) {
             return 0.0;
@@ -130,7 +130,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         base: f64,
         about: [f64; D],
     ) -> FluidLoad<D> {
-        let (mesh, params, fields) = (&self.mesh, &self.params, &self.fields);
+        let (mesh, params, fields) = (&self.mesh, &self.params, &self.host.fields);
         let own = block * dims::cells(D) + cell;
         let (c, h) = (fields.alpha[own], mesh.width_of(block));
         let at = mesh.face_centre(block, cell, side);
@@ -186,7 +186,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
                 top = end(before.take(), top);
                 continue;
             }
-            let c = self.fields.alpha[block * dims::cells(D) + cell];
+            let c = self.host.fields.alpha[block * dims::cells(D) + cell];
             length += c * h;
             let here = mesh.centre(block, cell)[axis];
             if let Some([place, _, below]) = before.replace([here, h, c])

@@ -363,31 +363,6 @@ impl<const D: usize> FlowMesh<D> {
         }
         (block, dims::ravel(cell, 4))
     }
-
-    /// Means over children, from fine to coarse, of values of cells.
-    pub(crate) fn restrict(&self, values: &mut [f64]) {
-        let cells = dims::cells(D);
-        let share = 1.0 / dims::children(D) as f64;
-        for level in (0..self.blocks.finest()).rev() {
-            let range = self.blocks.range(level);
-            let (coarse, fine) = values.split_at_mut(range.end * cells);
-            for block in range.clone() {
-                let Some(child) = self.blocks.first_child(block) else {
-                    continue;
-                };
-                let out = &mut coarse[block * cells..(block + 1) * cells];
-                out.fill(0.0);
-                let children = &fine[(child - range.end) * cells..];
-                for k in 0..dims::children(D) {
-                    let half = dims::unravel::<D>(k, 2);
-                    for cell in 0..cells {
-                        let up = dims::ravel(dims::above(half, dims::unravel::<D>(cell, 4)), 4);
-                        out[up] += share * children[k * cells + cell];
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The width of a level's cells.

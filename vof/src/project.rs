@@ -4,22 +4,20 @@
 //! faces back to cells, so that a projection never adds energy, at level jumps and jumps of density either.
 
 use crate::TwoPhaseError;
-use crate::flow::Fields;
 use crate::forces::Face;
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::running::Fields;
 use cutlink_amr::dims;
 use cutlink_elliptic::{EllipticOperator, Solved, Stop, faces};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The pressure's operator, kept from step to step, and arrays of faces.
+/// The pressure's operator, kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectWork<const D: usize> {
     operator: Option<EllipticOperator<D>>,
     conductance: Vec<f64>,
-    /// Accelerations of faces.
-    pub(crate) acceleration: Vec<f64>,
 }
 
 /// Iterations of the pressure at most.
@@ -75,6 +73,7 @@ pub(crate) fn project<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
     fields: &mut Fields<D>,
+    acceleration: &mut Vec<f64>,
     w: &mut ProjectWork<D>,
     dt: f64,
 ) -> Result<Solved, TwoPhaseError> {
@@ -123,7 +122,6 @@ pub(crate) fn project<const D: usize>(
         velocity,
         pull,
     } = fields;
-    let acceleration = &mut w.acceleration;
     let own = |block: usize, cell: usize, side: usize| block * per + faces::of_side(D, side, cell);
     let before = acceleration.clone();
     mesh.fill_faces(acceleration, |block, cell, side| {

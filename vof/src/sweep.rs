@@ -5,105 +5,139 @@
 //! the sweeps of a divergence-free flow add up to a conservative step. Momentum: the same fluxes times the densities,
 //! times the velocity in the middle of what crosses a face, by slopes limited as by van Leer.
 
-use crate::interface::Planes;
+use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
-use crate::params::{BoxFace, FlowParams};
-use crate::{TwoPhaseError, velocity};
+use crate::params::BoxFace;
+use crate::running::{Next, by_axis};
+use crate::{TwoPhaseError, sums, transfer, velocity};
 use cutlink_amr::dims;
+use cutlink_device::{Backend, Host};
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
 
 /// Arrays of the sweeps.
-#[derive(Debug, Default)]
-pub(crate) struct SweepWork {
+#[derive(Debug)]
+pub(crate) struct SweepWork<const D: usize, B: Backend> {
     /// Liquid that crosses faces, as a velocity.
-    liquid: Vec<f64>,
-    /// Momentum that crosses faces, over the area and the time.
-    momentum: Vec<Vec<f64>>,
-    /// By cell: whether it was more than half full when the step began.
-    full: Vec<bool>,
+    pub(crate) liquid: B::Buf<f64>,
+    /// By cell: 1 where it was more than half full when the step began.
+    pub(crate) full: B::Buf<u8>,
+    pub(crate) momentum: Option<Momentum<D, B>>,
+}
+
+/// Momentum in the sweeps.
+#[derive(Debug)]
+pub(crate) struct Momentum<const D: usize, B: Backend> {
+    /// That crosses faces, over the area and the time.
+    pub(crate) crossing: [B::Buf<f64>; D],
+    /// Velocities when the step began.
+    pub(crate) before: [B::Buf<f64>; D],
+}
+
+impl<const D: usize, B: TwoPhaseKernels<D>> SweepWork<D, B> {
+    /// Of sweeps that move volume, and momentum if wanted.
+    ///
+    /// # Errors
+    /// Memory.
+    pub(crate) fn new(at: &Scene<'_, D, B>, moves: bool) -> Result<Self, TwoPhaseError> {
+        let (cells, len) = (
+            at.mesh.blocks.cells(),
+            at.mesh.blocks.len() * faces::per_block(D),
+        );
+        let array = |len| at.backend.alloc(transfer::WHAT, len, 0.0);
+        let momentum = || {
+            Ok::<_, TwoPhaseError>(Momentum {
+                crossing: by_axis(|_| array(len))?,
+                before: by_axis(|_| array(cells))?,
+            })
+        };
+        Ok(Self {
+            liquid: array(len)?,
+            full: at.backend.alloc(transfer::WHAT, cells, 0)?,
+            momentum: moves.then(momentum).transpose()?,
+        })
+    }
 }
 
 /// What moves in the sweeps of a step.
-pub(crate) struct Moved<'a, const D: usize> {
-    pub(crate) alpha: &'a mut [f64],
+pub(crate) struct Moved<'a, const D: usize, B: Backend> {
+    pub(crate) alpha: &'a mut B::Buf<f64>,
     /// Velocities; none where only volume moves.
-    pub(crate) velocity: Option<&'a mut [Vec<f64>; D]>,
+    pub(crate) velocity: Option<&'a mut [B::Buf<f64>; D]>,
 }
 
-/// All sweeps of a step of length `dt`; `first` is the axis that comes first.
-pub(crate) fn step<const D: usize>(
-    mesh: &FlowMesh<D>,
-    params: &FlowParams<D>,
-    moved: Moved<'_, D>,
-    flux: &[f64],
-    (dt, first): (f64, usize),
-    w: &mut SweepWork,
+/// What crosses faces along an axis in a step of length `dt`.
+pub(crate) struct Crossing<'a, const D: usize, B: TwoPhaseKernels<D>> {
+    pub(crate) planes: &'a B::Planes,
+    pub(crate) alpha: &'a B::Buf<f64>,
+    pub(crate) velocity: Option<&'a [B::Buf<f64>; D]>,
+    pub(crate) flux: &'a B::Buf<f64>,
+    pub(crate) dt: f64,
+    pub(crate) axis: usize,
+}
+
+/// All sweeps of a step. The axis that comes first changes from step to step.
+pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    moved: Moved<'_, D, B>,
+    flux: &B::Buf<f64>,
+    next: Next,
+    w: &mut SweepWork<D, B>,
 ) -> Result<(), TwoPhaseError> {
     let Moved {
         alpha,
         mut velocity,
     } = moved;
-    w.full.clear();
-    w.full.par_extend(alpha.par_iter().map(|&c| c > 0.5));
-    let len = mesh.blocks.len() * faces::per_block(D);
-    w.liquid.resize(len, 0.0);
-    let before = velocity.as_deref().cloned();
-    w.momentum
-        .resize_with(if before.is_some() { D } else { 0 }, Vec::new);
-    w.momentum.iter_mut().for_each(|m| m.resize(len, 0.0));
+    let (dt, first) = (next.dt, (next.steps % D as u64) as usize);
+    B::mark_full(at, alpha, &mut w.full)?;
+    if let (Some(u), Some(momentum)) = (&velocity, &mut w.momentum) {
+        for (u, before) in u.iter().zip(&mut momentum.before) {
+            at.backend.copy(u, before)?;
+        }
+    }
     for k in 0..D {
         let axis = (k + first) % D;
-        sweep(
-            mesh,
-            params,
+        let planes = B::planes(at, alpha)?;
+        if let Some(u) = velocity.as_deref_mut() {
+            B::restrict(at, u.each_mut())?;
+        }
+        let crossing = Crossing {
+            planes: &planes,
             alpha,
-            velocity.as_deref_mut(),
-            before.as_ref(),
+            velocity: velocity.as_deref(),
             flux,
-            (dt, axis),
-            w,
-        )?;
+            dt,
+            axis,
+        };
+        B::cross(at, &crossing, w)?;
+        B::mean_faces(at, &mut w.liquid)?;
+        for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
+            B::mean_faces(at, crossing)?;
+        }
+        B::take(at, flux, (dt, axis), w, alpha, velocity.as_deref_mut())?;
     }
-    keep_volume(mesh, alpha, flux, dt, &w.full);
-    Ok(())
+    B::keep_volume(at, alpha, flux, dt, &w.full)
 }
 
-#[expect(clippy::too_many_arguments, reason = "a step's fields")]
-fn sweep<const D: usize>(
-    mesh: &FlowMesh<D>,
-    params: &FlowParams<D>,
-    alpha: &mut [f64],
-    velocity: Option<&mut [Vec<f64>; D]>,
-    before: Option<&[Vec<f64>; D]>,
+/// Marks cells that are more than half full.
+pub(crate) fn mark_full(alpha: &[f64], full: &mut [u8]) {
+    full.par_iter_mut()
+        .zip(alpha)
+        .with_min_len(1 << 12)
+        .for_each(|(full, &c)| *full = u8::from(c > 0.5));
+}
+
+/// Adds what crosses the faces along an axis to volume and momentum of cells.
+pub(crate) fn take<const D: usize>(
+    at: &Scene<'_, D, Host>,
     flux: &[f64],
     (dt, axis): (f64, usize),
-    w: &mut SweepWork,
-) -> Result<(), TwoPhaseError> {
-    let planes = Planes::new(mesh, params, alpha)?;
-    let mut velocity = velocity;
-    if let Some(u) = velocity.as_deref_mut() {
-        u.iter_mut().for_each(|u| mesh.restrict(u));
-    }
-    let now = velocity.as_deref();
-    let crossing = Crossing {
-        mesh,
-        params,
-        planes: &planes,
-        alpha,
-        velocity: now,
-        flux,
-        dt,
-        axis,
-    };
-    crossing.fill(w);
-    let share = 1.0 / (dims::children(D) / 2) as f64;
-    faces::restrict(&mesh.blocks, &mut w.liquid, [share; 2]);
-    for m in &mut w.momentum {
-        faces::restrict(&mesh.blocks, m, [share; 2]);
-    }
+    w: &SweepWork<D, Host>,
+    alpha: &mut [f64],
+    velocity: Option<&mut [Vec<f64>; D]>,
+) {
+    let (mesh, phases) = (at.mesh, &at.params.phases);
     let (cells, per) = (dims::cells(D), faces::per_block(D));
-    let phases = &params.phases;
     let (liquid, full) = (&w.liquid, &w.full);
     let gain = |values: &[f64], block: usize, cell: usize| {
         let face = block * per + faces::lower(D, axis, cell);
@@ -120,7 +154,7 @@ fn sweep<const D: usize>(
         .for_each(|(block, alpha)| {
             if mesh.blocks.is_leaf(block) {
                 for (cell, c) in alpha.iter_mut().enumerate() {
-                    let grown = if full[block * cells + cell] {
+                    let grown = if full[block * cells + cell] == 1 {
                         gain(flux, block, cell)
                     } else {
                         0.0
@@ -129,128 +163,134 @@ fn sweep<const D: usize>(
                 }
             }
         });
-    let (Some(u), Some(before)) = (velocity, before) else {
-        return Ok(());
+    let (Some(u), Some(momentum)) = (velocity, &w.momentum) else {
+        return;
     };
     for (k, u) in u.iter_mut().enumerate() {
-        let momentum = &w.momentum[k];
+        let (crossing, before) = (&momentum.crossing[k], &momentum.before[k]);
         u.par_chunks_mut(cells).enumerate().for_each(|(block, u)| {
             if mesh.blocks.is_leaf(block) {
                 for (cell, u) in u.iter_mut().enumerate() {
                     let own = block * cells + cell;
-                    let held = phases.density[usize::from(!full[own])] * before[k][own];
-                    let change = gain(momentum, block, cell) - held * gain(flux, block, cell);
+                    let held = phases.density[1 - usize::from(full[own])] * before[own];
+                    let change = gain(crossing, block, cell) - held * gain(flux, block, cell);
                     *u = (phases.rho(old[own]) * *u + change) / phases.rho(alpha[own]);
                 }
             }
         });
     }
-    Ok(())
 }
 
 /// What the residual divergence adds to the liquid's volume (1e-9 of it and less) is taken from the mixed cells, where
 /// these have room: the volume is then that of the inflow alone, to rounding.
-fn keep_volume<const D: usize>(
+pub(crate) fn keep_volume<const D: usize>(
     mesh: &FlowMesh<D>,
     alpha: &mut [f64],
     flux: &[f64],
     dt: f64,
-    full: &[bool],
+    full: &[u8],
 ) {
     let (cells, per) = (dims::cells(D), faces::per_block(D));
-    let of_block = |block: usize| {
-        let (mut added, mut room) = (0.0, 0.0);
-        if mesh.blocks.is_leaf(block) {
-            for cell in 0..cells {
-                let own = block * cells + cell;
-                room += mixing(alpha[own]);
-                if full[own] {
-                    for axis in 0..D {
-                        let face = block * per + faces::lower(D, axis, cell);
-                        added += dt / mesh.width_of(block)
-                            * (flux[face + faces::stride(axis)] - flux[face]);
-                    }
-                }
-            }
+    // What was added to a cell, over the part of its width that a velocity of 1 crosses in the step.
+    let outflow = |block: usize, cell: usize| {
+        let each = |axis: usize| {
+            let face = block * per + faces::lower(D, axis, cell);
+            flux[face + faces::stride(axis)] - flux[face]
+        };
+        match full[block * cells + cell] {
+            1 => (0..D).map(each).sum(),
+            _ => 0.0,
         }
-        [added * mesh.volume_of(block), room * mesh.volume_of(block)]
     };
-    let sums: Vec<[f64; 2]> = (0..mesh.blocks.len())
-        .into_par_iter()
-        .map(of_block)
-        .collect();
-    let [added, room] = sums
-        .iter()
-        .fold([0.0; 2], |sum, s| [sum[0] + s[0], sum[1] + s[1]]);
-    // More than a thousandth of the room is no residual: an inflow without an outlet, which the pressure refuses.
-    if room <= 0.0 || added.abs() > 1e-3 * room {
-        return;
-    }
-    let share = added / room;
+    let blocks = || (0..mesh.blocks.len()).into_par_iter();
+    let added = |block: usize| {
+        if !mesh.blocks.is_leaf(block) {
+            return 0.0;
+        }
+        let sum = sums::of_block::<D>(|cell| outflow(block, cell));
+        dt / mesh.width_of(block) * sum * mesh.volume_of(block)
+    };
+    let room = |block: usize| {
+        if !mesh.blocks.is_leaf(block) {
+            return 0.0;
+        }
+        let sum = sums::of_block::<D>(|cell| mixing(alpha[block * cells + cell]));
+        sum * mesh.volume_of(block)
+    };
+    let added = sums::ordered(&blocks().map(added).collect::<Vec<_>>());
+    let room = sums::ordered(&blocks().map(room).collect::<Vec<_>>());
+    let share = share(added, room);
     alpha
         .par_chunks_mut(cells)
         .enumerate()
         .for_each(|(block, alpha)| {
-            if mesh.blocks.is_leaf(block) {
+            if share != 0.0 && mesh.blocks.is_leaf(block) {
                 alpha.iter_mut().for_each(|c| *c -= share * mixing(*c));
             }
         });
+}
+
+/// The part of the room that was added. More than a thousandth is no residual: an inflow without an outlet, which the pressure
+/// refuses.
+fn share(added: f64, room: f64) -> f64 {
+    if room <= 0.0 || added.abs() > 1e-3 * room {
+        return 0.0;
+    }
+    added / room
 }
 
 fn mixing(c: f64) -> f64 {
     (c * (1.0 - c)).max(0.0)
 }
 
-struct Crossing<'a, const D: usize> {
-    mesh: &'a FlowMesh<D>,
-    params: &'a FlowParams<D>,
-    planes: &'a Planes<D>,
-    alpha: &'a [f64],
-    velocity: Option<&'a [Vec<f64>; D]>,
-    flux: &'a [f64],
-    dt: f64,
-    axis: usize,
+/// Liquid and momentum through all faces along the axis of leaves.
+pub(crate) fn cross<const D: usize>(
+    at: &Scene<'_, D, Host>,
+    of: &Crossing<'_, D, Host>,
+    w: &mut SweepWork<D, Host>,
+) {
+    let per = faces::per_block(D);
+    let through = Through { at, of };
+    let liquid = &mut w.liquid;
+    through.each_face(liquid, |block, cell, side| {
+        let q = of.flux[block * per + faces::of_side(D, side, cell)];
+        q * through.part(block, cell, side, q)
+    });
+    let (Some(velocity), Some(momentum)) = (of.velocity, &mut w.momentum) else {
+        return;
+    };
+    let [of_liquid, of_gas] = at.params.phases.density;
+    for (k, crossing) in momentum.crossing.iter_mut().enumerate() {
+        through.each_face(crossing, |block, cell, side| {
+            let face = block * per + faces::of_side(D, side, cell);
+            let (q, l) = (of.flux[face], liquid[face]);
+            let mass = of_liquid * l + of_gas * (q - l);
+            if q == 0.0 {
+                0.0
+            } else {
+                mass * through.carried(&velocity[k], k, (block, cell), side, q)
+            }
+        });
+    }
 }
 
-impl<const D: usize> Crossing<'_, D> {
-    /// Liquid and momentum through all faces along the axis of leaves.
-    fn fill(&self, w: &mut SweepWork) {
-        let per = faces::per_block(D);
-        let SweepWork {
-            liquid, momentum, ..
-        } = w;
-        self.each_face(liquid, |block, cell, side| {
-            let q = self.flux[block * per + faces::of_side(D, side, cell)];
-            q * self.part(block, cell, side, q)
-        });
-        let Some(velocity) = self.velocity else {
-            return;
-        };
-        let [of_liquid, of_gas] = self.params.phases.density;
-        for (k, momentum) in momentum.iter_mut().enumerate() {
-            self.each_face(momentum, |block, cell, side| {
-                let face = block * per + faces::of_side(D, side, cell);
-                let (q, l) = (self.flux[face], liquid[face]);
-                let mass = of_liquid * l + of_gas * (q - l);
-                if q == 0.0 {
-                    0.0
-                } else {
-                    mass * self.carried(&velocity[k], k, (block, cell), side, q)
-                }
-            });
-        }
-    }
+/// What is asked of faces.
+struct Through<'a, const D: usize> {
+    at: &'a Scene<'a, D, Host>,
+    of: &'a Crossing<'a, D, Host>,
+}
 
+impl<const D: usize> Through<'_, D> {
     /// Values of the faces along the axis of leaves.
     fn each_face(&self, values: &mut [f64], of: impl Fn(usize, usize, usize) -> f64 + Sync) {
         let each = |(block, values): (usize, &mut [f64])| {
-            if !self.mesh.blocks.is_leaf(block) {
+            if !self.at.mesh.blocks.is_leaf(block) {
                 return;
             }
             for cell in 0..dims::cells(D) {
-                let last = dims::unravel::<D>(cell, 4)[self.axis] == 3;
+                let last = dims::unravel::<D>(cell, 4)[self.of.axis] == 3;
                 for upper in 0..=usize::from(last) {
-                    let side = 2 * self.axis + upper;
+                    let side = 2 * self.of.axis + upper;
                     values[faces::of_side(D, side, cell)] = of(block, cell, side);
                 }
             }
@@ -274,11 +314,11 @@ impl<const D: usize> Crossing<'_, D> {
         let from = if is_own {
             Some((block, cell))
         } else {
-            velocity::next(self.mesh, block, cell, side)
+            velocity::next(self.at.mesh, block, cell, side)
         };
-        let leaves = 2 * self.axis + usize::from(q > 0.0);
-        let width = from.map_or(1.0, |(b, _)| self.mesh.width_of(b));
-        (from, leaves, q.abs() * self.dt / width)
+        let leaves = 2 * self.of.axis + usize::from(q > 0.0);
+        let width = from.map_or(1.0, |(b, _)| self.at.mesh.width_of(b));
+        (from, leaves, q.abs() * self.of.dt / width)
     }
 
     /// The liquid's part of what crosses a face with a velocity along the axis.
@@ -288,10 +328,10 @@ impl<const D: usize> Crossing<'_, D> {
         }
         match self.from(block, cell, side, q) {
             (Some((b, c)), leaves, courant) => {
-                let alpha = self.alpha[b * dims::cells(D) + c];
-                self.planes.leaving(alpha, b, c, leaves, courant)
+                let alpha = self.of.alpha[b * dims::cells(D) + c];
+                self.of.planes.leaving(alpha, b, c, leaves, courant)
             }
-            (None, ..) => match self.params.face(side) {
+            (None, ..) => match self.at.params.face(side) {
                 BoxFace::Inflow { liquid, .. } | BoxFace::Pressure { liquid, .. } => liquid,
                 BoxFace::Slip | BoxFace::NoSlip => 0.0,
             },
@@ -302,35 +342,14 @@ impl<const D: usize> Crossing<'_, D> {
     fn carried(&self, u: &[f64], k: usize, own: (usize, usize), side: usize, q: f64) -> f64 {
         match self.from(own.0, own.1, side, q) {
             (Some(at), leaves, courant) => {
-                let slope = velocity::slope(self.mesh, self.params, u, k, at, self.axis);
+                let slope = velocity::slope(self.at.mesh, self.at.params, u, k, at, self.of.axis);
                 let ahead = if leaves % 2 == 1 { 0.5 } else { -0.5 };
                 u[at.0 * dims::cells(D) + at.1] + ahead * (1.0 - courant) * slope
             }
-            (None, ..) => match self.params.face(side) {
+            (None, ..) => match self.at.params.face(side) {
                 BoxFace::Inflow { velocity, .. } => velocity[k],
                 _ => u[own.0 * dims::cells(D) + own.1],
             },
         }
     }
-}
-
-/// The largest Courant number of a step, of the faces of leaves.
-pub(crate) fn courant<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], dt: f64) -> f64 {
-    let per = faces::per_block(D);
-    let of_block = |block: usize| {
-        let h = mesh.width_of(block);
-        let of = &flux[block * per..(block + 1) * per];
-        of.iter().map(|q| q.abs() * dt / h).fold(0.0, larger)
-    };
-    let leaf = |block: &usize| mesh.blocks.is_leaf(*block);
-    (0..mesh.blocks.len())
-        .into_par_iter()
-        .filter(leaf)
-        .map(of_block)
-        .reduce(|| 0.0, larger)
-}
-
-/// The larger value; NaN if one is.
-pub(crate) fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
 }

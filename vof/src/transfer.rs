@@ -13,20 +13,23 @@
 //! by a Hadamard transform, whose functions are the eigenvectors of the cube's graph). A flow without divergence stays
 //! one, without a global projection.
 
-use crate::flow::Fields;
 use crate::interface::is_mixed;
 use crate::mesh::{FlowMesh, Tile, in_tile};
 use crate::params::FlowParams;
-use crate::{TwoPhaseError, normal, plane, velocity};
+use crate::running::Fields;
+use crate::{TwoPhaseError, normal, plane, restrict, velocity};
 use cutlink_amr::{Forest, NONE, dims};
 use cutlink_device::memory;
 use cutlink_elliptic::{Beside, faces};
 use rayon::prelude::*;
 
+/// What errors of memory call the arrays of a flow.
+pub(crate) const WHAT: &str = "the fields of a two-phase flow";
+
 /// Zeros.
 pub(crate) fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
     let mut values = Vec::new();
-    memory::grow("the fields of a two-phase flow", &mut values, len, 0.0)?;
+    memory::grow(WHAT, &mut values, len, 0.0)?;
     Ok(values)
 }
 
@@ -106,7 +109,8 @@ pub(crate) fn fields<const D: usize>(
     }
     transfer.fluxes(&mut to.flux);
     new.mean_faces(&mut to.flux);
-    new.restrict_all(&mut to);
+    restrict::all(new, [&mut to.alpha, &mut to.pressure]);
+    restrict::all(new, to.velocity.each_mut());
     Ok(to)
 }
 

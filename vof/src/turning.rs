@@ -5,7 +5,6 @@
 //! `|Ω × r|²/2` and acts like weight, at the interface alone. The first acts on faces. Coriolis' turns the velocity of cells
 //! by −2 |Ω| Δt about Ω, which keeps its size.
 
-use crate::flow::Fields;
 use crate::mesh::FlowMesh;
 use crate::vector::{cross, in_3d, length};
 use cutlink_amr::dims;
@@ -43,7 +42,7 @@ impl<const D: usize> Turning<D> {
     }
 
     /// Turns the velocities of cells by Coriolis' acceleration.
-    pub(crate) fn turn(&self, mesh: &FlowMesh<D>, fields: &mut Fields<D>, dt: f64) {
+    pub(crate) fn turn(&self, mesh: &FlowMesh<D>, velocity: &mut [Vec<f64>; D], dt: f64) {
         let spin = length(self.spin);
         if spin == 0.0 {
             return;
@@ -58,7 +57,7 @@ impl<const D: usize> Turning<D> {
         };
         let cells = dims::cells(D);
         let mut parts: Vec<[&mut [f64]; D]> = Vec::with_capacity(mesh.blocks.len());
-        let mut rest = fields.velocity.each_mut().map(|u| u.chunks_mut(cells));
+        let mut rest = velocity.each_mut().map(|u| u.chunks_mut(cells));
         for _ in 0..mesh.blocks.len() {
             parts.push(
                 rest.each_mut()

@@ -6,10 +6,10 @@
 //! at half a cell.
 
 use crate::TwoPhaseError;
-use crate::flow::Fields;
 use crate::forces::Face;
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::running::Fields;
 use crate::velocity::next;
 use cutlink_amr::dims;
 use cutlink_device::memory;

@@ -1,0 +1,228 @@
+//! The state of a flow in a backend's memory, and a step of it.
+
+use crate::flow::StepDone;
+use crate::kernels::{Scene, TwoPhaseKernels};
+use crate::mesh::FlowMesh;
+use crate::params::FlowParams;
+use crate::survey::Survey;
+use crate::sweep::{self, Moved, SweepWork};
+use crate::{TwoPhaseError, transfer};
+use cutlink_device::{Backend, Host};
+use cutlink_elliptic::faces;
+
+/// How often the accelerations before the first step are found, each time with those of the time before: the error falls
+/// by a factor of 5 or more.
+const BEGIN: usize = 3;
+
+/// Arrays of the state.
+#[derive(Debug, Clone)]
+pub(crate) struct Fields<const D: usize, B: Backend = Host> {
+    pub(crate) alpha: B::Buf<f64>,
+    pub(crate) velocity: [B::Buf<f64>; D],
+    pub(crate) pressure: B::Buf<f64>,
+    /// Velocities through faces.
+    pub(crate) flux: B::Buf<f64>,
+    /// Accelerations of cells in the last step by pressure, tension and weight.
+    pub(crate) pull: [B::Buf<f64>; D],
+}
+
+/// A step to be done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Next {
+    /// Its length, s.
+    pub(crate) dt: f64,
+    /// Its largest Courant number.
+    pub(crate) courant: f64,
+    /// Steps before it.
+    pub(crate) steps: u64,
+}
+
+/// A state with the arrays of its steps.
+#[derive(Debug)]
+pub(crate) struct Running<const D: usize, B: TwoPhaseKernels<D>> {
+    backend: B,
+    tables: B::Tables,
+    pub(crate) fields: Fields<D, B>,
+    sweeps: Option<SweepWork<D, B>>,
+    viscosity: B::Viscous,
+    projection: B::Projection,
+    /// Of faces.
+    acceleration: Option<B::Buf<f64>>,
+}
+
+/// An array for each axis.
+pub(crate) fn by_axis<const D: usize, T, E>(
+    each: impl FnMut(usize) -> Result<T, E>,
+) -> Result<[T; D], E> {
+    let made: Result<Vec<T>, E> = (0..D).map(each).collect();
+    Ok(made?
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("as many as axes")))
+}
+
+/// Another array of the same values.
+pub(crate) fn copied<B: Backend>(
+    backend: &B,
+    from: &B::Buf<f64>,
+) -> Result<B::Buf<f64>, TwoPhaseError> {
+    let mut to = backend.alloc(transfer::WHAT, B::len(from), 0.0)?;
+    backend.copy(from, &mut to)?;
+    Ok(to)
+}
+
+impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
+    /// # Errors
+    /// Memory.
+    pub(crate) fn new(
+        backend: B,
+        mesh: &FlowMesh<D>,
+        fields: Fields<D, B>,
+    ) -> Result<Self, TwoPhaseError> {
+        Ok(Self {
+            tables: backend.tables(mesh)?,
+            backend,
+            fields,
+            sweeps: None,
+            viscosity: Default::default(),
+            projection: Default::default(),
+            acceleration: None,
+        })
+    }
+
+    /// Volume alone moves, by the velocities through faces that are set.
+    pub(crate) fn advect(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        next: Next,
+    ) -> Result<(), TwoPhaseError> {
+        let at = Scene {
+            backend: &self.backend,
+            mesh,
+            tables: &self.tables,
+            params,
+        };
+        let moved = Moved {
+            alpha: &mut self.fields.alpha,
+            velocity: None,
+        };
+        let mut w = SweepWork::new(&at, false)?;
+        sweep::step(&at, moved, &self.fields.flux, next, &mut w)?;
+        B::restrict(&at, [&mut self.fields.alpha])
+    }
+
+    /// Makes the velocities of faces from those of cells, free of divergence; those of cells are corrected.
+    pub(crate) fn project(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+    ) -> Result<(), TwoPhaseError> {
+        let at = Scene {
+            backend: &self.backend,
+            mesh,
+            tables: &self.tables,
+            params,
+        };
+        let mut acceleration = none(&at)?;
+        B::to_faces(&at, &mut self.fields, &acceleration, 1.0)?;
+        let w = &mut self.projection;
+        B::project(&at, &mut self.fields, &mut acceleration, w, 1.0)?;
+        Ok(())
+    }
+
+    /// One step, and what is to be known of its end.
+    ///
+    /// # Errors
+    /// An interface on a coarse level, an equation that is not solved, memory.
+    pub(crate) fn step(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        next: Next,
+    ) -> Result<(StepDone, Survey), TwoPhaseError> {
+        let at = Scene {
+            backend: &self.backend,
+            mesh,
+            tables: &self.tables,
+            params,
+        };
+        let mut acceleration = match self.acceleration.take() {
+            Some(kept) => kept,
+            None => none(&at)?,
+        };
+        let (fields, dt) = (&mut self.fields, next.dt);
+        if next.steps == 0 {
+            begin(&at, fields, &mut acceleration, &mut self.projection, dt)?;
+        }
+        let moved = Moved {
+            alpha: &mut fields.alpha,
+            velocity: Some(&mut fields.velocity),
+        };
+        let w = match &mut self.sweeps {
+            Some(kept) => kept,
+            none => none.insert(SweepWork::new(&at, true)?),
+        };
+        sweep::step(&at, moved, &fields.flux, next, w)?;
+        let viscous_iterations = B::viscous(&at, fields, &mut self.viscosity, dt)?;
+        if let Some(turning) = &params.turning {
+            B::turn(&at, turning, &mut fields.velocity, dt)?;
+        }
+        let curvatures = B::accelerate(&at, fields, &mut acceleration)?;
+        B::to_faces(&at, fields, &acceleration, dt)?;
+        let w = &mut self.projection;
+        let pressure_iterations = B::project(&at, fields, &mut acceleration, w, dt)?;
+        restrict_all(&at, fields)?;
+        let survey = B::survey(&at, fields)?;
+        self.acceleration = Some(acceleration);
+        let done = StepDone {
+            dt,
+            courant: next.courant,
+            pressure_iterations,
+            viscous_iterations,
+            divergence: dt * survey.divergence,
+            curvatures,
+        };
+        Ok((done, survey))
+    }
+}
+
+/// Accelerations of faces, all zero.
+fn none<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+) -> Result<B::Buf<f64>, TwoPhaseError> {
+    let len = at.mesh.blocks.len() * faces::per_block(D);
+    Ok(at.backend.alloc(transfer::WHAT, len, 0.0)?)
+}
+
+/// Finds the accelerations at the start, which the weight at the interface depends on, and the pressure.
+fn begin<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    fields: &mut Fields<D, B>,
+    acceleration: &mut B::Buf<f64>,
+    projection: &mut B::Projection,
+    dt: f64,
+) -> Result<(), TwoPhaseError> {
+    if !at.params.has_head() {
+        return Ok(());
+    }
+    let flux = copied(at.backend, &fields.flux)?;
+    let velocity: [_; D] = by_axis(|a| copied(at.backend, &fields.velocity[a]))?;
+    for _ in 0..BEGIN {
+        B::accelerate(at, fields, acceleration)?;
+        B::to_faces(at, fields, acceleration, dt)?;
+        B::project(at, fields, acceleration, projection, dt)?;
+        at.backend.copy(&flux, &mut fields.flux)?;
+        for (u, start) in fields.velocity.iter_mut().zip(&velocity) {
+            at.backend.copy(start, u)?;
+        }
+    }
+    Ok(())
+}
+
+fn restrict_all<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    fields: &mut Fields<D, B>,
+) -> Result<(), TwoPhaseError> {
+    B::restrict(at, [&mut fields.alpha, &mut fields.pressure])?;
+    B::restrict(at, fields.velocity.each_mut())
+}
