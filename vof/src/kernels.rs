@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | `mark_full` | cells that are more than half full | `sweep` |
 //! | `planes` | the interface in mixed cells | `interface` |
-//! | `cross` | liquid and momentum through the faces along an axis | `sweep` |
-//! | `take` | what crossed is added to volume and momentum of cells | `sweep` |
+//! | `fluxes` | liquid and momentum through the faces along an axis | `sweep` |
+//! | `update` | what crossed is added to volume and momentum of cells | `sweep` |
 //! | `keep_volume` | what the residual divergence added is taken from mixed cells | `sweep` |
 //! | `viscous` | viscosity, implicit | `viscous` |
 //! | `turn` | Coriolis' acceleration | `turning` |
@@ -68,13 +68,13 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: Backend {
     /// An interface on a coarse level.
     fn planes(at: &Scene<'_, D, Self>, alpha: &Self::Buf<f64>) -> Made<Self::Planes>;
 
-    fn cross(
+    fn fluxes(
         at: &Scene<'_, D, Self>,
         of: &Crossing<'_, D, Self>,
         w: &mut SweepWork<D, Self>,
     ) -> Made<()>;
 
-    fn take(
+    fn update(
         at: &Scene<'_, D, Self>,
         flux: &Self::Buf<f64>,
         along: (f64, usize),
@@ -158,16 +158,16 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         Planes::new(at.mesh, at.params, alpha)
     }
 
-    fn cross(
+    fn fluxes(
         at: &Scene<'_, D, Self>,
         of: &Crossing<'_, D, Self>,
         w: &mut SweepWork<D, Self>,
     ) -> Made<()> {
-        sweep::cross(at, of, w);
+        sweep::fluxes(at, of, w);
         Ok(())
     }
 
-    fn take(
+    fn update(
         at: &Scene<'_, D, Self>,
         flux: &Vec<f64>,
         along: (f64, usize),
@@ -175,7 +175,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         alpha: &mut Vec<f64>,
         velocity: Option<&mut [Vec<f64>; D]>,
     ) -> Made<()> {
-        sweep::take(at, flux, along, w, alpha, velocity);
+        sweep::update(at, flux, along, w, alpha, velocity);
         Ok(())
     }
 

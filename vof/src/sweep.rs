@@ -109,12 +109,12 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
             dt,
             axis,
         };
-        B::cross(at, &crossing, w)?;
+        B::fluxes(at, &crossing, w)?;
         B::mean_faces(at, &mut w.liquid)?;
         for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
             B::mean_faces(at, crossing)?;
         }
-        B::take(at, flux, (dt, axis), w, alpha, velocity.as_deref_mut())?;
+        B::update(at, flux, (dt, axis), w, alpha, velocity.as_deref_mut())?;
     }
     B::keep_volume(at, alpha, flux, dt, &w.full)
 }
@@ -128,7 +128,7 @@ pub(crate) fn mark_full(alpha: &[f64], full: &mut [u8]) {
 }
 
 /// Adds what crosses the faces along an axis to volume and momentum of cells.
-pub(crate) fn take<const D: usize>(
+pub(crate) fn update<const D: usize>(
     at: &Scene<'_, D, Host>,
     flux: &[f64],
     (dt, axis): (f64, usize),
@@ -244,7 +244,7 @@ fn mixing(c: f64) -> f64 {
 }
 
 /// Liquid and momentum through all faces along the axis of leaves.
-pub(crate) fn cross<const D: usize>(
+pub(crate) fn fluxes<const D: usize>(
     at: &Scene<'_, D, Host>,
     of: &Crossing<'_, D, Host>,
     w: &mut SweepWork<D, Host>,
