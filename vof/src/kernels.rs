@@ -70,6 +70,7 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: Backend {
 
     fn fluxes(
         at: &Scene<'_, D, Self>,
+        planes: &Self::Planes,
         of: &Crossing<'_, D, Self>,
         w: &mut SweepWork<D, Self>,
     ) -> Made<()>;
@@ -160,10 +161,11 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
 
     fn fluxes(
         at: &Scene<'_, D, Self>,
+        planes: &Planes<D>,
         of: &Crossing<'_, D, Self>,
         w: &mut SweepWork<D, Self>,
     ) -> Made<()> {
-        sweep::fluxes(at, of, w);
+        sweep::fluxes(at, planes, of, w);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! the sweeps of a divergence-free flow add up to a conservative step. Momentum: the same fluxes times the densities,
 //! times the velocity in the middle of what crosses a face, by slopes limited as by van Leer.
 
+use crate::interface::Planes;
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::BoxFace;
@@ -67,8 +68,7 @@ pub(crate) struct Moved<'a, const D: usize, B: Backend> {
 }
 
 /// What crosses faces along an axis in a step of length `dt`.
-pub(crate) struct Crossing<'a, const D: usize, B: TwoPhaseKernels<D>> {
-    pub(crate) planes: &'a B::Planes,
+pub(crate) struct Crossing<'a, const D: usize, B: Backend> {
     pub(crate) alpha: &'a B::Buf<f64>,
     pub(crate) velocity: Option<&'a [B::Buf<f64>; D]>,
     pub(crate) flux: &'a B::Buf<f64>,
@@ -102,14 +102,13 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
             B::restrict(at, u.each_mut())?;
         }
         let crossing = Crossing {
-            planes: &planes,
             alpha,
             velocity: velocity.as_deref(),
             flux,
             dt,
             axis,
         };
-        B::fluxes(at, &crossing, w)?;
+        B::fluxes(at, &planes, &crossing, w)?;
         B::mean_faces(at, &mut w.liquid)?;
         for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
             B::mean_faces(at, crossing)?;
@@ -246,11 +245,12 @@ fn mixing(c: f64) -> f64 {
 /// Liquid and momentum through all faces along the axis of leaves.
 pub(crate) fn fluxes<const D: usize>(
     at: &Scene<'_, D, Host>,
+    planes: &Planes<D>,
     of: &Crossing<'_, D, Host>,
     w: &mut SweepWork<D, Host>,
 ) {
     let per = faces::per_block(D);
-    let through = Through { at, of };
+    let through = Through { at, planes, of };
     let liquid = &mut w.liquid;
     through.each_face(liquid, |block, cell, side| {
         let q = of.flux[block * per + faces::of_side(D, side, cell)];
@@ -277,6 +277,7 @@ pub(crate) fn fluxes<const D: usize>(
 /// What is asked of faces.
 struct Through<'a, const D: usize> {
     at: &'a Scene<'a, D, Host>,
+    planes: &'a Planes<D>,
     of: &'a Crossing<'a, D, Host>,
 }
 
@@ -329,7 +330,7 @@ impl<const D: usize> Through<'_, D> {
         match self.from(block, cell, side, q) {
             (Some((b, c)), leaves, courant) => {
                 let alpha = self.of.alpha[b * dims::cells(D) + c];
-                self.of.planes.leaving(alpha, b, c, leaves, courant)
+                self.planes.leaving(alpha, b, c, leaves, courant)
             }
             (None, ..) => match self.at.params.face(side) {
                 BoxFace::Inflow { liquid, .. } | BoxFace::Pressure { liquid, .. } => liquid,

@@ -2,6 +2,7 @@
 
 use crate::mesh::{FlowMesh, MARGIN, centre};
 use bytemuck::{Pod, Zeroable};
+use cutlink_amr::dims;
 use cutlink_device::{
     Backend, DeviceError,
     cuda::{Cuda, CudaBuf},
@@ -100,6 +101,11 @@ impl<const D: usize> DeviceMesh<D> {
     /// How many blocks there are, refined ones included.
     pub(crate) fn len(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// Cells of all blocks.
+    pub(crate) fn cells(&self) -> usize {
+        self.len() * dims::cells(D)
     }
 
     /// The blocks of the finest level, which come last.

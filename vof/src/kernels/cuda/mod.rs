@@ -7,6 +7,8 @@ pub(crate) mod forces;
 pub(crate) mod interface;
 pub(crate) mod mesh;
 pub(crate) mod params;
+mod restrict;
+mod survey;
 
 pub(crate) use interface::InterfaceWork;
 pub(crate) use mesh::DeviceMesh;
@@ -17,6 +19,11 @@ use cutlink_device::cuda::Module;
 static CURVATURE: [Module; 2] = cutlink_device::cuda_modules!("curvature");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static INTERFACE: [Module; 2] = cutlink_device::cuda_modules!("interface");
+static RESTRICT: [Module; 2] = cutlink_device::cuda_modules!("restrict");
+static SURVEY: [Module; 2] = cutlink_device::cuda_modules!("survey");
+
+/// Threads of a thread block of kernels that have a thread a cell.
+const THREADS: u32 = 256;
 
 /// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
 pub(crate) const fn tile_threads(d: usize) -> u32 {
