@@ -162,6 +162,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Panics
     /// Where the mesh is to stay.
     pub fn adapt(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
+        self.sync()?;
         (compiled::<D>().adapt)(self)
     }
 

@@ -51,6 +51,12 @@ pub enum TwoPhaseError {
         /// Simulated time, s.
         time: f64,
     },
+    /// A flow that allows only steps that are far too short.
+    #[error("the flow diverged: its velocity allows steps of {allowed:.1e} s")]
+    TooFast {
+        /// The longest step, s.
+        allowed: f64,
+    },
     /// Volume fractions left 0 to 1.
     #[error(
         "the volume fraction is {value} at {at:?} m, time {time} s: use a smaller Courant number"
@@ -113,7 +119,9 @@ impl Failure for TwoPhaseError {
             Self::Device(error) => error.kind(),
             Self::Forest(error) => error.kind(),
             Self::Elliptic { source, .. } => source.kind(),
-            Self::NotFinite { .. } | Self::Unbounded { .. } => ErrorKind::Diverged,
+            Self::NotFinite { .. } | Self::Unbounded { .. } | Self::TooFast { .. } => {
+                ErrorKind::Diverged
+            }
             _ => ErrorKind::Input,
         }
     }

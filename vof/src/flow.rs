@@ -5,7 +5,7 @@ use crate::compiled::compiled;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::running::{Fields, Next, Running};
-use crate::survey::{self, BOUND};
+use crate::survey::{self, BOUND, Survey};
 use crate::transfer::{self, array};
 use crate::{LiquidShape, Turning, TwoPhaseError, restrict, shape};
 use cutlink_amr::dims;
@@ -53,7 +53,7 @@ pub struct StepDone {
 pub struct TwoPhaseFlow<const D: usize> {
     pub(crate) mesh: FlowMesh<D>,
     pub(crate) params: FlowParams<D>,
-    /// The state, which everything but steps works on.
+    /// The state, which everything but steps on a GPU works on.
     pub(crate) host: Running<D, Host>,
     time: f64,
     steps: u64,
@@ -193,6 +193,14 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// NaN or an unbounded fraction with the place, an interface on a coarse level, a projection that fails.
     pub fn step(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
+        let done = self.substep(at_most);
+        let synced = self.sync();
+        let done = done?;
+        synced.map(|()| done)
+    }
+
+    /// A step after which the host's fields may be those before: see [`sync`](Self::sync).
+    pub(crate) fn substep(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
         (compiled::<D>().step)(self, at_most)
     }
 
@@ -206,13 +214,25 @@ impl<const D: usize> TwoPhaseFlow<D> {
         )?;
         let next = self.next(dt);
         self.fastest = None;
-        let (done, survey) = self.host.step(&self.mesh, &self.params, next)?;
+        let (done, survey) = self.run(next)?;
         self.went(next);
         self.fastest = Some(survey.fastest);
         if survey.is_bad {
+            self.sync()?;
             self.check()?;
         }
         Ok(done)
+    }
+
+    fn run(&mut self, next: Next) -> Result<(StepDone, Survey), TwoPhaseError> {
+        let (mesh, params) = (&self.mesh, &self.params);
+        self.host.step(mesh, params, next)
+    }
+
+    /// Brings the host's fields up to the last step. Every public method leaves them so.
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")]
+    pub(crate) fn sync(&mut self) -> Result<(), TwoPhaseError> {
+        Ok(())
     }
 
     /// The largest velocity through a face over the width of its cells, 1/s.

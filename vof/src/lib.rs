@@ -18,6 +18,7 @@
 mod worst;
 
 mod adapt;
+mod advance;
 mod compiled;
 mod contact;
 mod error;
@@ -48,6 +49,7 @@ mod velocity;
 mod viscous;
 
 pub use adapt::{InterfaceAdaptation, InterfaceLook};
+pub use advance::{Advanced, Weight};
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
 pub use integrals::PhaseIntegrals;

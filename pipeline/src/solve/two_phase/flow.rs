@@ -9,16 +9,13 @@ use cutlink_flow::{
     Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
 };
 use cutlink_solver::AdaptationLook;
-use cutlink_vof::{StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
+use cutlink_vof::{Advanced, InterfaceLook, StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
 use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
 use serde_json::{Value, json};
 use std::{
     io::{Read, Write},
     sync::OnceLock,
 };
-
-/// The shortest substep over a step: a flow that needs shorter ones has diverged.
-const SHORTEST: f64 = 1e-6;
 
 /// What happened since the last line of the table.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,8 +37,17 @@ impl Since {
     }
 }
 
-/// Most trials of a step's length.
-const MOST_PARTS: usize = 8;
+/// Why a step was not done.
+enum Ended {
+    Flow(TwoPhaseError),
+    Frame(Error),
+}
+
+impl From<TwoPhaseError> for Ended {
+    fn from(error: TwoPhaseError) -> Self {
+        Self::Flow(error)
+    }
+}
 
 /// A two-phase flow in a run. A step of the run is of a fixed length, and as many steps of the flow as that needs.
 pub(super) struct TwoPhase<const D: usize> {
@@ -100,9 +106,13 @@ impl<const D: usize> TwoPhase<D> {
     /// Adapts the mesh if that is due.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         let looked = self.flow.adapt_if_due();
-        let Some(look) = looked.map_err(|error| self.failed(error))? else {
-            return Ok(());
-        };
+        if let Some(look) = looked.map_err(|error| self.failed(error))? {
+            self.looked(look);
+        }
+        Ok(())
+    }
+
+    fn looked(&mut self, look: InterfaceLook) {
         if look.refined + look.coarsened > 0 {
             self.epoch += 1;
             self.now = OnceLock::new();
@@ -116,60 +126,32 @@ impl<const D: usize> TwoPhase<D> {
             raised: look.raised,
             seconds: look.seconds,
         });
-        Ok(())
     }
 
     fn step(&mut self) -> Result<(), Error> {
         let end = (self.steps + 1) as f64 * self.dt;
-        loop {
-            let left = end - self.flow.time();
-            if left <= 1e-9 * self.dt {
-                break;
-            }
-            self.look()?;
-            self.set_weight(left)?;
-            let allowed = self.flow.allowed_step();
-            if allowed < SHORTEST * self.dt {
-                let text = format!(
-                    "the flow diverged in step {} (time {:.6} s): its velocity allows steps of {allowed:.1e} s",
-                    self.steps + 1,
-                    self.flow.time()
-                );
-                return Err(Error::new(ErrorKind::Diverged, text)
-                    .hint("finer cells, or a smaller [numerics] cfl or dt"));
-            }
-            // Equal parts, so that no short one is left at the end.
-            let parts = (left / allowed - 1e-9).ceil().max(1.0);
-            let mut part = if parts.is_finite() {
-                left / parts
-            } else {
-                allowed
-            };
-            // A kick of the box is a force that grows as the step gets shorter; the limit by it only as the root of that.
-            // It has to be in one step as a whole.
-            for _ in 0..MOST_PARTS {
-                self.set_weight(part)?;
-                let allowed = self.flow.allowed_step();
-                if allowed >= (1.0 - 1e-9) * part {
-                    break;
+        let frame = self.frame.as_ref();
+        let weight = |time, dt| {
+            let over = frame.map(|frame| frame.over(time, dt));
+            over.transpose().map_err(Ended::Frame)
+        };
+        let mut all = Vec::new();
+        let went = self.flow.advance(end, self.dt, weight, |one| all.push(one));
+        for one in all {
+            match one {
+                Advanced::Look(look) => self.looked(look),
+                Advanced::Step(done) => {
+                    self.since.add(&done);
+                    self.all.add(&done);
                 }
-                part = 0.99 * allowed * allowed / part;
             }
-            let done = self.flow.step(part).map_err(|error| self.failed(error))?;
-            self.since.add(&done);
-            self.all.add(&done);
         }
+        went.map_err(|ended| match ended {
+            Ended::Flow(error) => self.failed(error),
+            Ended::Frame(error) => error,
+        })?;
         self.steps += 1;
         Ok(())
-    }
-
-    /// What a box that moves does to the fluid in the next so many seconds.
-    fn set_weight(&mut self, dt: f64) -> Result<(), Error> {
-        let Some(frame) = &self.frame else {
-            return Ok(());
-        };
-        let (gravity, turning) = frame.over(self.flow.time(), dt)?;
-        Ok(self.flow.set_weight(gravity, turning)?)
     }
 
     fn failed(&self, error: TwoPhaseError) -> Error {
