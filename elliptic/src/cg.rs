@@ -1,10 +1,14 @@
 //! Conjugate gradients (Hestenes, Stiefel 1952), preconditioned by the cycle.
+//!
+//! Products stay where the arrays are: the host reads a norm once an iteration, and a device replays an iteration as one
+//! recorded sequence.
 
+use crate::kernels::EllipticKernels;
 use crate::operator::check_length;
 use crate::{EllipticError, EllipticOperator};
 use cutlink_amr::dims;
-use cutlink_device::memory;
-use rayon::prelude::*;
+use cutlink_device::Backend;
+use std::collections::HashMap;
 
 /// When a solve ends: where the residual's 2-norm is below `relative` × the right side's, or below `absolute`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,41 +30,102 @@ pub struct Solved {
     pub residual: f64,
 }
 
-impl<const D: usize> EllipticOperator<D> {
+/// Places of products in `scalars`.
+pub(crate) mod scalar {
+    /// r·z of this iteration, and of the one before.
+    pub(crate) const RZ: usize = 0;
+    pub(crate) const BEFORE: usize = 1;
+    /// p·A p.
+    pub(crate) const PQ: usize = 2;
+    /// Squares of the norms of the residual and of the right side.
+    pub(crate) const NORM: usize = 3;
+    pub(crate) const SCALE: usize = 4;
+    pub(crate) const COUNT: usize = 5;
+}
+
+/// Arrays of solves, for any number of operators on the same blocks. They are allocated at the first one.
+#[derive(Debug)]
+pub struct SolveWork<B: Backend> {
+    arrays: Option<Arrays<B>>,
+    /// Iterations by operator.
+    recorded: HashMap<u64, B::Graph>,
+}
+
+/// What a solve uses.
+#[derive(Debug)]
+pub struct Arrays<B: Backend> {
+    /// Residual, correction, direction, its image, solution.
+    pub(crate) r: B::Buf<f64>,
+    pub(crate) z: B::Buf<f64>,
+    pub(crate) p: B::Buf<f64>,
+    pub(crate) q: B::Buf<f64>,
+    pub(crate) x: B::Buf<f64>,
+    /// Of the cycle: right side, and the smoother's last correction.
+    pub(crate) b: B::Buf<f64>,
+    pub(crate) d: B::Buf<f64>,
+    /// Of coarse layers: right side, solution, correction.
+    pub(crate) layer: [B::Buf<f64>; 3],
+    /// Of the grids below the root level: right side, solution, correction, residual.
+    pub(crate) boxes: [B::Buf<f64>; 4],
+    /// Sums of blocks or regions.
+    pub(crate) sums: B::Buf<f64>,
+    pub(crate) scalars: B::Buf<f64>,
+}
+
+impl<B: Backend> Default for SolveWork<B> {
+    fn default() -> Self {
+        Self {
+            arrays: None,
+            recorded: HashMap::new(),
+        }
+    }
+}
+
+impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
     /// Solves for `x`, which holds the first guess. In closed regions the mean is taken from the right side, and the
     /// solution has the mean 0. Cells without open faces and diagonal are no unknowns: their right side is ignored, and
     /// `x` is 0 there.
     ///
     /// # Errors
-    /// Where an array has another length, the right side or the first guess is not finite, memory is short, or
-    /// `stop.most` iterations do not do.
-    pub fn solve(&self, b: &[f64], x: &mut [f64], stop: Stop) -> Result<Solved, EllipticError> {
-        let n = self.blocks.cells();
-        check_length("the right side", b, n)?;
-        check_length("the first guess", x, n)?;
-        let array = || {
-            let mut values = Vec::new();
-            memory::grow("conjugate gradients", &mut values, n, 0.0).map(|()| values)
-        };
-        let (mut r, mut z, mut p, mut q) = (array()?, array()?, array()?, array()?);
-        let mut work = self.work()?;
-        self.on_leaves(&mut r, |r, i| {
-            *r = if self.inverse[i] > 0.0 { b[i] } else { 0.0 }
-        });
-        self.regions.remove_mean(&self.blocks, &mut r, true);
-        let scale = self.dot(&r, &r).sqrt();
+    /// Where an array has another length, the right side or the first guess is not finite, memory is short,
+    /// `stop.most` iterations do not do, or a device fails.
+    pub fn solve(
+        &self,
+        b: &B::Buf<f64>,
+        x: &mut B::Buf<f64>,
+        stop: Stop,
+        work: &mut SolveWork<B>,
+    ) -> Result<Solved, EllipticError> {
+        let backend = &self.backend;
+        check_length::<B>("the right side", b, self.blocks.cells())?;
+        check_length::<B>("the first guess", x, self.blocks.cells())?;
+        let (w, recorded) = self.arrays(work)?;
+        self.begin(b, x, w)?;
+        backend.dot(
+            self,
+            [&w.r, &w.r],
+            &mut w.sums,
+            (&mut w.scalars, scalar::SCALE),
+        )?;
+        backend.apply(self, &w.x, &mut w.q)?;
+        backend.subtract(self, w)?;
+        backend.dot(
+            self,
+            [&w.r, &w.r],
+            &mut w.sums,
+            (&mut w.scalars, scalar::NORM),
+        )?;
+        let norms = backend.download_part(&w.scalars, scalar::NORM..scalar::COUNT)?;
+        let (mut norm, scale) = (norms[0].sqrt(), norms[1].sqrt());
         if !scale.is_finite() {
-            return Err(self.not_finite("right side", &r));
+            self.begin(b, x, w)?;
+            return Err(self.not_finite("right side", w));
         }
-        self.on_leaves(x, |x, i| *x = if self.inverse[i] > 0.0 { *x } else { 0.0 });
-        self.apply_all(x, &mut q);
-        self.on_leaves(&mut r, |r, i| *r -= q[i]);
-        let mut norm = self.dot(&r, &r).sqrt();
         if !norm.is_finite() {
-            return Err(self.not_finite("first guess", &r));
+            return Err(self.not_finite("first guess", w));
         }
         let enough = stop.absolute.max(stop.relative * scale);
-        let (mut iterations, mut rz) = (0, 0.0);
+        let mut iterations = 0;
         while norm > enough {
             if iterations == stop.most {
                 return Err(EllipticError::NotConverged {
@@ -69,22 +134,16 @@ impl<const D: usize> EllipticOperator<D> {
                     wanted: stop.relative.max(stop.absolute / scale),
                 });
             }
-            self.cycle(&r, &mut z, &mut work);
-            let before = rz;
-            rz = self.dot(&r, &z);
-            let beta = if iterations == 0 { 0.0 } else { rz / before };
-            self.on_leaves(&mut p, |p, i| *p = z[i] + beta * *p);
-            self.apply_all(&p, &mut q);
-            let alpha = rz / self.dot(&p, &q);
-            self.on_leaves(x, |x, i| *x += alpha * p[i]);
-            self.on_leaves(&mut r, |r, i| *r -= alpha * q[i]);
-            norm = self.dot(&r, &r).sqrt();
+            self.iterate(w, recorded)?;
+            let place = scalar::NORM..scalar::NORM + 1;
+            norm = backend.download_part(&w.scalars, place)?[0].sqrt();
             if !norm.is_finite() {
-                return Err(self.not_finite("residual", &r));
+                return Err(self.not_finite("residual", w));
             }
             iterations += 1;
         }
-        self.regions.remove_mean(&self.blocks, x, false);
+        backend.remove_mean(self, &mut w.x, &mut w.sums, false)?;
+        backend.copy(&w.x, x)?;
         let residual = if scale > 0.0 { norm / scale } else { 0.0 };
         Ok(Solved {
             iterations,
@@ -92,49 +151,134 @@ impl<const D: usize> EllipticOperator<D> {
         })
     }
 
-    /// One V-cycle from zero for the right side `r`, on leaves: the preconditioner alone.
-    ///
-    /// # Errors
-    /// Where an array has another length, or memory is short.
-    pub fn precondition(&self, r: &[f64], z: &mut [f64]) -> Result<(), EllipticError> {
-        check_length("the right side", r, self.blocks.cells())?;
-        check_length("the result", z, self.blocks.cells())?;
-        self.cycle(r, z, &mut self.work()?);
+    /// The residual of a solution of zero, and the first guess.
+    fn begin(
+        &self,
+        b: &B::Buf<f64>,
+        x: &B::Buf<f64>,
+        w: &mut Arrays<B>,
+    ) -> Result<(), EllipticError> {
+        self.backend.start(self, b, x, w)?;
+        self.backend.remove_mean(self, &mut w.r, &mut w.sums, true)
+    }
+
+    /// One iteration: as a recorded sequence where the backend has some.
+    #[expect(unsafe_code, reason = "a graph holds addresses, not buffers")]
+    fn iterate(
+        &self,
+        w: &mut Arrays<B>,
+        recorded: &mut HashMap<u64, B::Graph>,
+    ) -> Result<(), EllipticError> {
+        if !recorded.contains_key(&self.id) {
+            match self.backend.record(|| self.iteration(w))? {
+                Some(graph) => recorded.insert(self.id, graph),
+                None => return Ok(()),
+            };
+        }
+        // SAFETY: the graph is of this operator's buffers, which it keeps, and of these arrays: where they are made anew, no
+        // graph is left. Nobody else has either.
+        unsafe { self.backend.replay(&recorded[&self.id])? };
         Ok(())
     }
 
-    /// The sum over leaves of products, block by block in the order of their ids.
-    pub fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
-        let cells = dims::cells(D);
-        let of_block = |(block, (a, b)): (usize, (&[f64], &[f64]))| -> f64 {
-            if self.blocks.is_leaf(block) {
-                a.iter().zip(b).map(|(a, b)| a * b).sum()
-            } else {
-                0.0
-            }
+    fn iteration(&self, w: &mut Arrays<B>) -> Result<(), EllipticError> {
+        let backend = &self.backend;
+        self.cycle(w)?;
+        backend.dot(
+            self,
+            [&w.r, &w.z],
+            &mut w.sums,
+            (&mut w.scalars, scalar::RZ),
+        )?;
+        backend.turn(self, w)?;
+        backend.apply(self, &w.p, &mut w.q)?;
+        backend.dot(
+            self,
+            [&w.p, &w.q],
+            &mut w.sums,
+            (&mut w.scalars, scalar::PQ),
+        )?;
+        backend.advance(self, w)?;
+        backend.dot(
+            self,
+            [&w.r, &w.r],
+            &mut w.sums,
+            (&mut w.scalars, scalar::NORM),
+        )
+    }
+
+    /// One V-cycle from zero for the right side `r`, on leaves: the preconditioner alone.
+    ///
+    /// # Errors
+    /// Where an array has another length, memory is short, or a device fails.
+    pub fn precondition(
+        &self,
+        r: &B::Buf<f64>,
+        z: &mut B::Buf<f64>,
+        work: &mut SolveWork<B>,
+    ) -> Result<(), EllipticError> {
+        check_length::<B>("the right side", r, self.blocks.cells())?;
+        check_length::<B>("the result", z, self.blocks.cells())?;
+        let (w, _) = self.arrays(work)?;
+        self.backend.copy(r, &mut w.r)?;
+        self.cycle(w)?;
+        Ok(self.backend.copy(&w.z, z)?)
+    }
+
+    /// The sum over leaves of products: within blocks by a tree, then as [`ordered_sum`](crate::ordered_sum).
+    ///
+    /// # Errors
+    /// Where memory is short, or a device fails.
+    pub fn dot(&self, a: &B::Buf<f64>, b: &B::Buf<f64>) -> Result<f64, EllipticError> {
+        let backend = &self.backend;
+        let mut sums = backend.alloc("sums of blocks", self.blocks.len(), 0.0)?;
+        let mut sum = backend.alloc("a sum", 1, 0.0)?;
+        backend.dot(self, [a, b], &mut sums, (&mut sum, 0))?;
+        Ok(backend.download(&sum)?[0])
+    }
+
+    /// The arrays, and what was recorded with them.
+    #[expect(clippy::type_complexity, reason = "two fields")]
+    fn arrays<'a>(
+        &self,
+        work: &'a mut SolveWork<B>,
+    ) -> Result<(&'a mut Arrays<B>, &'a mut HashMap<u64, B::Graph>), EllipticError> {
+        let (backend, n) = (&self.backend, self.blocks.cells());
+        let layers = self.layers.block.len() * dims::cells(D);
+        let sums = self.blocks.len().max(self.regions.sums());
+        let fits = |w: &Arrays<B>| {
+            B::len(&w.r) == n && B::len(&w.layer[0]) == layers && B::len(&w.sums) >= sums
         };
-        let sums: Vec<f64> = (a.par_chunks(cells).zip(b.par_chunks(cells)).enumerate())
-            .with_min_len(16)
-            .map(of_block)
-            .collect();
-        sums.iter().sum()
-    }
-
-    fn on_leaves(&self, values: &mut [f64], each: impl Fn(&mut f64, usize) + Sync) {
-        let cells = dims::cells(D);
-        values
-            .par_chunks_mut(cells)
-            .enumerate()
-            .for_each(|(block, values)| {
-                if self.blocks.is_leaf(block) {
-                    for (cell, value) in values.iter_mut().enumerate() {
-                        each(value, block * cells + cell);
-                    }
-                }
+        if !work.arrays.as_ref().is_some_and(fits) {
+            work.recorded.clear();
+            work.arrays = None;
+            let of_cells = || backend.alloc("conjugate gradients", n, 0.0);
+            let of_layers = || backend.alloc("the multigrid", layers, 0.0);
+            let of_boxes = || backend.alloc("the multigrid", self.boxes.cells(), 0.0);
+            work.arrays = Some(Arrays {
+                r: of_cells()?,
+                z: of_cells()?,
+                p: of_cells()?,
+                q: of_cells()?,
+                x: of_cells()?,
+                b: of_cells()?,
+                d: of_cells()?,
+                layer: [of_layers()?, of_layers()?, of_layers()?],
+                boxes: [of_boxes()?, of_boxes()?, of_boxes()?, of_boxes()?],
+                sums: backend.alloc("sums of blocks", sums, 0.0)?,
+                scalars: backend.alloc("products", scalar::COUNT, 0.0)?,
             });
+        }
+        let arrays = work.arrays.as_mut().expect("made above");
+        Ok((arrays, &mut work.recorded))
     }
 
-    fn not_finite(&self, what: &'static str, values: &[f64]) -> EllipticError {
+    /// Names the first block whose residual is not finite; a failure of the device instead, if there is one.
+    fn not_finite(&self, what: &'static str, w: &Arrays<B>) -> EllipticError {
+        let values = match self.backend.download(&w.r) {
+            Ok(values) => values,
+            Err(error) => return error.into(),
+        };
         let mut blocks = values.chunks(dims::cells(D)).enumerate();
         let found =
             blocks.find(|(b, v)| self.blocks.is_leaf(*b) && v.iter().any(|v| !v.is_finite()));

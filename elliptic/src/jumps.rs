@@ -5,11 +5,12 @@
 //! first power of the cells' width. Corrected, the coarser cell's value is continued along the face by its slope (as
 //! Popinet 2003, §3.3, does by parabolas). The operator with this is not symmetric, so the correction is deferred.
 
-use crate::cg::{Solved, Stop};
-use crate::operator::{EllipticOperator, TILE, Tile, check_length, in_tile};
+use crate::cg::{SolveWork, Solved, Stop};
+use crate::kernels::{TILE, Tile, in_tile, sum_children, tile};
+use crate::operator::{EllipticOperator, check_length};
 use crate::{Beside, EllipticError, faces};
 use cutlink_amr::dims;
-use cutlink_device::memory;
+use cutlink_device::{Host, memory};
 use rayon::prelude::*;
 
 /// Corrections of the right side at most.
@@ -23,26 +24,27 @@ impl<const D: usize> EllipticOperator<D> {
     /// As [`solve`](Self::solve); [`EllipticError::NotConverged`] also where 20 passes do not do.
     pub fn solve_corrected(
         &self,
-        b: &[f64],
-        x: &mut [f64],
+        b: &Vec<f64>,
+        x: &mut Vec<f64>,
         stop: Stop,
+        work: &mut SolveWork<Host>,
     ) -> Result<Solved, EllipticError> {
-        let mut solved = self.solve(b, x, stop)?;
+        let mut solved = self.solve(b, x, stop, work)?;
         if self.layers.block.is_empty() {
             return Ok(solved);
         }
-        let scale = self.dot(b, b).sqrt();
+        let scale = self.dot(b, b)?.sqrt();
         let (mut last, mut change) = (vec![0.0; b.len()], f64::INFINITY);
         for _ in 0..PASSES {
             let mut correction = self.jump_correction(x)?;
             last.iter_mut().zip(&correction).for_each(|(l, c)| *l -= c);
-            change = self.dot(&last, &last).sqrt();
+            change = self.dot(&last, &last)?.sqrt();
             if change <= stop.absolute.max(stop.relative * scale) {
                 return Ok(solved);
             }
             last.copy_from_slice(&correction);
             correction.iter_mut().zip(b).for_each(|(c, b)| *c += b);
-            let pass = self.solve(&correction, x, stop)?;
+            let pass = self.solve(&correction, x, stop, work)?;
             solved.iterations += pass.iterations;
             solved.residual = pass.residual;
         }
@@ -58,8 +60,8 @@ impl<const D: usize> EllipticOperator<D> {
     ///
     /// # Errors
     /// Where the array has another length or memory is short.
-    pub fn jump_correction(&self, x: &[f64]) -> Result<Vec<f64>, EllipticError> {
-        check_length("the values", x, self.blocks.cells())?;
+    pub fn jump_correction(&self, x: &Vec<f64>) -> Result<Vec<f64>, EllipticError> {
+        check_length::<Host>("the values", x, self.blocks.cells())?;
         let mut whole = memory::with_capacity("values at level jumps", x.len())?;
         whole.extend_from_slice(x);
         self.mean_children(&mut whole);
@@ -82,9 +84,8 @@ impl<const D: usize> EllipticOperator<D> {
             let (first, offset) = (range.start, range.end * cells);
             (coarse[first * cells..].par_chunks_mut(cells).enumerate()).for_each(|(i, out)| {
                 if let Some(child) = self.blocks.first_child(first + i) {
-                    crate::operator::sum_children::<D>(&fine[child * cells - offset..], out);
                     let share = 1.0 / dims::children(D) as f64;
-                    out.iter_mut().for_each(|v| *v *= share);
+                    sum_children::<D>(&fine[child * cells - offset..], share, out);
                 }
             });
         }
@@ -93,8 +94,8 @@ impl<const D: usize> EllipticOperator<D> {
     /// Places and values of a leaf's corrections, and of those in the finer cells beside it.
     fn of_leaf(&self, x: &[f64], block: usize) -> Vec<(usize, f64)> {
         let (cells, per) = (dims::cells(D), faces::per_block(D));
-        let mut tile: Tile = [0.0; 216];
-        self.tile(x, block, &mut tile);
+        let mut values: Tile = [0.0; 216];
+        tile(&self.blocks, x, block, &mut values);
         let mut found = Vec::new();
         for side in 0..2 * D {
             let Beside::Same(other) = self.blocks.beside(block, side) else {
@@ -109,7 +110,7 @@ impl<const D: usize> EllipticOperator<D> {
                     if axis == side / 2 {
                         0.0
                     } else {
-                        self.slope(&tile, block, axis, cell)
+                        self.slope(&values, block, axis, cell)
                     }
                 });
                 for (b, c) in self.blocks.finer_cells(other, side, at) {

@@ -1,4 +1,180 @@
-//! What runs on a backend.
+//! What runs on a backend: the stages of a solve. The orchestration is in `operator.rs`, `cycle.rs` and `cg.rs`.
 
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda;
+mod host;
+
+pub use host::ordered_sum;
+pub(crate) use host::{TILE, Tile, in_tile, sum_children, tile};
+
+use crate::cg::Arrays;
+use crate::layers::Layers;
+use crate::{Blocks, EllipticError, EllipticOperator};
+use cutlink_device::Backend;
+use std::fmt::Debug;
+
+/// Kernels of elliptic equations; arrays are those of [the crate](crate). Each backend gives the same bits.
+///
+/// # Errors
+/// All methods: what the backend's device reports.
+pub trait EllipticKernels<const D: usize>: Backend {
+    /// What kernels read of blocks.
+    type Tables: Debug + Send + Sync;
+
+    /// What kernels read of leaves beside finer ones.
+    type Lists: Debug + Send + Sync;
+
+    /// Makes the tables of blocks.
+    fn tables(&self, blocks: &Blocks<D>) -> Result<Self::Tables, EllipticError>;
+
+    #[doc(hidden)]
+    fn lists(&self, layers: &Layers) -> Result<Self::Lists, EllipticError>;
+
+    /// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times a factor,
+    /// which is told by whether the fine faces are at a level jump. Levels from fine to coarse.
+    fn restrict_faces(
+        &self,
+        blocks: &Blocks<D>,
+        tables: &Self::Tables,
+        values: &mut Self::Buf<f64>,
+        factor: [f64; 2],
+    ) -> Result<(), EllipticError>;
+
+    /// Values of cells of refined blocks from their children's: the sum of each times a share. Levels from fine to
+    /// coarse.
+    fn restrict_cells(
+        &self,
+        blocks: &Blocks<D>,
+        tables: &Self::Tables,
+        values: &mut Self::Buf<f64>,
+        share: f64,
+    ) -> Result<(), EllipticError>;
+
+    /// The first leaf that has a negative, infinite or NaN value; `per` values a block.
+    fn first_bad(
+        &self,
+        blocks: &Blocks<D>,
+        tables: &Self::Tables,
+        values: &Self::Buf<f64>,
+        per: usize,
+    ) -> Result<Option<usize>, EllipticError>;
+
+    /// The first leaf of which a face would be opened or closed by other conductances. Faces beside finer blocks follow from
+    /// those.
+    fn first_opened(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        conductance: &Self::Buf<f64>,
+    ) -> Result<Option<usize>, EllipticError>;
+
+    /// One over the diagonal of all cells on their own level, and of coarse layers with the finer faces.
+    fn inverses(&self, op: &mut EllipticOperator<D, Self>) -> Result<(), EllipticError>;
+
+    /// Conductances of the grids below the root level, and the matrix of the coarsest one.
+    fn fill_boxes(&self, op: &mut EllipticOperator<D, Self>) -> Result<(), EllipticError>;
+
+    /// The operator applied to values: `out` on leaves, zero on refined blocks.
+    fn apply(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        x: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Result<(), EllipticError>;
+
+    /// The cycle's right side from the residual, on leaves; a correction of zero.
+    fn begin_cycle(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// Puts the right side of a level's coarse layers aside.
+    fn save_layers(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        level: usize,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// A step of the smoother on a level and its coarse layers: what the former correction is multiplied by, and the residual
+    /// over the diagonal; whether the solution is zero.
+    fn smooth(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        level: usize,
+        w: &mut Arrays<Self>,
+        factors: [f64; 2],
+        from_zero: bool,
+    ) -> Result<(), EllipticError>;
+
+    /// Residuals of a level as the next coarser one's right side; what its coarse layers have is put aside.
+    fn go_down(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        level: usize,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// The coarser level's correction, and what the coarse layers had before.
+    fn go_up(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        level: usize,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// The correction of the root level by a cycle over the grids below.
+    fn correct_root(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// The residual and the solution from right side and first guess: 0 in cells that are no unknowns.
+    fn start(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        b: &Self::Buf<f64>,
+        x: &Self::Buf<f64>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// Takes `A x`, which is in `q`, from the residual.
+    fn subtract(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// The next direction: `p = z + rz / before · p`.
+    fn turn(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// Goes along the direction: `x += rz / pq · p`, `r -= rz / pq · q`; `rz` becomes that of before.
+    fn advance(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+
+    /// The sum of products over leaves into a place of an array: within blocks by a tree, then as [`ordered_sum`].
+    fn dot(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        of: [&Self::Buf<f64>; 2],
+        sums: &mut Self::Buf<f64>,
+        to: (&mut Self::Buf<f64>, usize),
+    ) -> Result<(), EllipticError>;
+
+    /// Takes the means of closed regions from values: of a right side that is integrated over cells, or of a solution.
+    fn remove_mean(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        values: &mut Self::Buf<f64>,
+        sums: &mut Self::Buf<f64>,
+        integrated: bool,
+    ) -> Result<(), EllipticError>;
+}

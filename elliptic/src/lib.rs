@@ -17,8 +17,8 @@
 //! smoothing of a level's cells and one layer of coarser cells around, sums of residuals downwards, constant transfer
 //! upwards, coefficients of coarse faces the mean of their fine faces'. Below the root level the root grid is halved.
 //!
-//! Results are the same bits for any number of threads: sums are taken block by block, in the order of block ids. The
-//! crate knows no fluid. It runs on the CPU.
+//! Results are the same bits for any number of threads and on an NVIDIA GPU (feature `cuda`): sums have a fixed order, see
+//! [`ordered_sum`]. The crate knows no fluid.
 
 mod blocks;
 mod box_grid;
@@ -28,12 +28,14 @@ mod error;
 pub mod faces;
 mod jumps;
 mod kernels;
+mod layers;
 mod operator;
 mod regions;
 
 pub use blocks::{Beside, Blocks};
-pub use cg::{Solved, Stop};
+pub use cg::{SolveWork, Solved, Stop};
 pub use error::EllipticError;
 #[cfg(feature = "cuda")]
 pub use kernels::cuda::{BlockAddresses, DeviceBlocks};
+pub use kernels::{EllipticKernels, ordered_sum};
 pub use operator::EllipticOperator;

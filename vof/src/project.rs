@@ -9,7 +9,8 @@ use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
 use crate::running::Fields;
 use cutlink_amr::dims;
-use cutlink_elliptic::{EllipticOperator, Solved, Stop, faces};
+use cutlink_device::Host;
+use cutlink_elliptic::{EllipticOperator, SolveWork, Solved, Stop, faces};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct ProjectWork<const D: usize> {
     operator: Option<EllipticOperator<D>>,
+    solve: SolveWork<Host>,
     conductance: Vec<f64>,
 }
 
@@ -96,10 +98,10 @@ pub(crate) fn project<const D: usize>(
         }
     });
     if let Some(operator) = &mut w.operator {
-        operator.update(&w.conductance, &[]).map_err(wrap)?;
+        operator.update(&w.conductance, &Vec::new()).map_err(wrap)?;
     } else {
         let blocks = Arc::clone(&mesh.blocks);
-        let made = EllipticOperator::new(blocks, w.conductance.clone(), Vec::new());
+        let made = EllipticOperator::new(&Host, blocks, w.conductance.clone(), Vec::new());
         w.operator = Some(made.map_err(wrap)?);
     }
     let operator = w.operator.as_ref().expect("made above");
@@ -113,7 +115,7 @@ pub(crate) fn project<const D: usize>(
         most: MOST,
     };
     let solved = operator
-        .solve(&b, &mut fields.pressure, stop)
+        .solve(&b, &mut fields.pressure, stop, &mut w.solve)
         .map_err(wrap)?;
     let Fields {
         alpha,

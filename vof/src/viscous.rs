@@ -12,8 +12,8 @@ use crate::params::{BoxFace, FlowParams};
 use crate::running::Fields;
 use crate::velocity::next;
 use cutlink_amr::dims;
-use cutlink_device::memory;
-use cutlink_elliptic::{EllipticOperator, Stop, faces};
+use cutlink_device::{Host, memory};
+use cutlink_elliptic::{EllipticOperator, SolveWork, Stop, faces};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ const STOP: Stop = Stop {
 #[derive(Debug, Default)]
 pub(crate) struct ViscousWork<const D: usize> {
     operator: Option<EllipticOperator<D>>,
+    solve: SolveWork<Host>,
     conductance: Vec<f64>,
 }
 
@@ -136,12 +137,13 @@ pub(crate) fn advance<const D: usize>(
             operator.update(&w.conductance, &diagonal).map_err(wrap)?;
         } else {
             let blocks = Arc::clone(&mesh.blocks);
-            let made = EllipticOperator::new(blocks, w.conductance.clone(), diagonal.clone());
+            let made =
+                EllipticOperator::new(&Host, blocks, w.conductance.clone(), diagonal.clone());
             w.operator = Some(made.map_err(wrap)?);
         }
         let operator = w.operator.as_ref().expect("made above");
         let solved = operator
-            .solve(&b, &mut fields.velocity[component], STOP)
+            .solve(&b, &mut fields.velocity[component], STOP, &mut w.solve)
             .map_err(wrap)?;
         iterations = iterations.max(solved.iterations);
         for (u, pull) in fields.velocity[component]

@@ -2,7 +2,8 @@
 
 use crate::mesh;
 use cutlink_amr::Forest;
-use cutlink_elliptic::{EllipticOperator, Stop};
+use cutlink_device::Host;
+use cutlink_elliptic::{EllipticOperator, SolveWork, Stop};
 use std::f64::consts::PI;
 
 const STOP: Stop = Stop {
@@ -31,8 +32,8 @@ fn iterations<const D: usize>(
         _ => 0.0,
     };
     let (_, conductance) = mesh::conductances(forest, coefficient);
-    let operator =
-        EllipticOperator::new(mesh::blocks(forest), conductance, Vec::new()).expect("an operator");
+    let operator = EllipticOperator::new(&Host, mesh::blocks(forest), conductance, Vec::new())
+        .expect("an operator");
     let mut random = mesh::random(99);
     let top = 4.0 * f64::from(forest.root[1]);
     let (mut noise, mut weight) = (
@@ -50,10 +51,10 @@ fn iterations<const D: usize>(
             ends[c.number] = -area;
         }
     }
-    let count = |b: &[f64]| {
+    let count = |b: &Vec<f64>| {
         let mut x = vec![0.0; b.len()];
         operator
-            .solve(b, &mut x, STOP)
+            .solve(b, &mut x, STOP, &mut SolveWork::default())
             .expect("a solution")
             .iterations
     };
@@ -157,8 +158,8 @@ fn error<const D: usize>(n: u32, held: bool, corrected: bool) -> f64 {
         beta(at.map(|x| x * unit))
     };
     let (_, conductance) = mesh::conductances(&forest, coefficient);
-    let operator =
-        EllipticOperator::new(mesh::blocks(&forest), conductance, Vec::new()).expect("an operator");
+    let operator = EllipticOperator::new(&Host, mesh::blocks(&forest), conductance, Vec::new())
+        .expect("an operator");
     let wave = |x: f64| if held { (PI * x).sin() } else { (PI * x).cos() };
     let exact = |x: [f64; D]| x.iter().map(|&x| wave(x)).product::<f64>();
     // -div(beta grad p) by hand: D π² β p − β_x p_x − β_y p_y.
@@ -190,9 +191,9 @@ fn error<const D: usize>(n: u32, held: bool, corrected: bool) -> f64 {
         ..STOP
     };
     let solved = if corrected {
-        operator.solve_corrected(&b, &mut x, stop)
+        operator.solve_corrected(&b, &mut x, stop, &mut SolveWork::default())
     } else {
-        operator.solve(&b, &mut x, stop)
+        operator.solve(&b, &mut x, stop, &mut SolveWork::default())
     };
     solved.expect("a solution");
     let volume = |c: &mesh::Cell<D>| (c.width * unit).powi(D as i32);

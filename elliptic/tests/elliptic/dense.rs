@@ -3,7 +3,8 @@
 use crate::mesh::{self, Link};
 use crate::worst::worst;
 use cutlink_amr::Forest;
-use cutlink_elliptic::{EllipticOperator, Stop};
+use cutlink_device::Host;
+use cutlink_elliptic::{EllipticOperator, SolveWork, Stop};
 
 /// Gaussian elimination with pivots.
 fn eliminate(mut m: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
@@ -80,7 +81,7 @@ fn compare<const D: usize>(forest: &Forest<D>, ratio: f64, held: bool, with_diag
             .collect();
     }
     let operator =
-        EllipticOperator::new(blocks, conductance, diagonal.clone()).expect("an operator");
+        EllipticOperator::new(&Host, blocks, conductance, diagonal.clone()).expect("an operator");
     let is_closed = !held && !with_diagonal;
     assert_eq!(
         operator.closed_regions(),
@@ -130,7 +131,9 @@ fn compare<const D: usize>(forest: &Forest<D>, ratio: f64, held: bool, with_diag
         absolute: 0.0,
         most: 40,
     };
-    let solved = operator.solve(&b, &mut x, stop).expect("a solution");
+    let solved = operator
+        .solve(&b, &mut x, stop, &mut SolveWork::default())
+        .expect("a solution");
     let scale = worst(oracle.iter().map(|v| v.abs()));
     let difference = worst(numbers.iter().zip(&oracle).map(|(&n, o)| (x[n] - o).abs()));
     assert!(

@@ -3,7 +3,7 @@
 use crate::mesh;
 use cutlink_amr::{Forest, Mark};
 use cutlink_device::Host;
-use cutlink_elliptic::{Blocks, EllipticError, EllipticOperator, Stop, faces};
+use cutlink_elliptic::{Blocks, EllipticError, EllipticOperator, SolveWork, Stop, faces};
 
 const STOP: Stop = Stop {
     relative: 1e-8,
@@ -21,14 +21,14 @@ fn unit() -> (Forest<2>, Vec<f64>) {
 #[test]
 fn what_is_not_finite_is_an_error_with_its_block() {
     let (forest, conductance) = unit();
-    let operator =
-        EllipticOperator::new(mesh::blocks(&forest), conductance, Vec::new()).expect("an operator");
+    let operator = EllipticOperator::new(&Host, mesh::blocks(&forest), conductance, Vec::new())
+        .expect("an operator");
     let n = operator.blocks().cells();
     for bad in [f64::NAN, f64::INFINITY] {
         let mut b = vec![0.0; n];
         b[5 * 16 + 3] = bad;
         let error = operator
-            .solve(&b, &mut vec![0.0; n], STOP)
+            .solve(&b, &mut vec![0.0; n], STOP, &mut SolveWork::default())
             .expect_err("not finite");
         assert!(
             matches!(
@@ -43,7 +43,7 @@ fn what_is_not_finite_is_an_error_with_its_block() {
         let mut x = vec![0.0; n];
         x[5 * 16 + 3] = bad;
         let error = operator
-            .solve(&vec![0.0; n], &mut x, STOP)
+            .solve(&vec![0.0; n], &mut x, STOP, &mut SolveWork::default())
             .expect_err("not finite");
         assert!(
             matches!(
@@ -69,29 +69,31 @@ fn coefficients_and_lengths() {
             .find(|&b| blocks.is_leaf(b))
             .expect("a leaf");
         conductance[leaf * faces::per_block(2) + 7] = bad;
-        let error = EllipticOperator::new(blocks.clone(), conductance, Vec::new())
+        let error = EllipticOperator::new(&Host, blocks.clone(), conductance, Vec::new())
             .expect_err("a coefficient");
         assert!(
             matches!(error, EllipticError::Coefficient { block, .. } if block == leaf),
             "{error}"
         );
     }
-    let error =
-        EllipticOperator::new(blocks.clone(), vec![1.0; 3], Vec::new()).expect_err("a length");
+    let error = EllipticOperator::new(&Host, blocks.clone(), vec![1.0; 3], Vec::new())
+        .expect_err("a length");
     assert!(
         matches!(error, EllipticError::Length { found: 3, .. }),
         "{error}"
     );
     let mut operator =
-        EllipticOperator::new(blocks, conductance.clone(), Vec::new()).expect("an operator");
+        EllipticOperator::new(&Host, blocks, conductance.clone(), Vec::new()).expect("an operator");
     let doubled: Vec<f64> = conductance.iter().map(|t| 2.0 * t).collect();
     operator
-        .update(&doubled, &[])
+        .update(&doubled, &Vec::new())
         .expect("the same faces are open");
     let last = operator.blocks().len() - 1;
     let mut closed = conductance;
     closed[last * faces::per_block(2) + 7] = 0.0;
-    let error = operator.update(&closed, &[]).expect_err("another region");
+    let error = operator
+        .update(&closed, &Vec::new())
+        .expect_err("another region");
     assert!(
         matches!(error, EllipticError::Opened { block } if block == last),
         "{error}"
@@ -101,13 +103,13 @@ fn coefficients_and_lengths() {
 #[test]
 fn too_few_iterations_are_an_error() {
     let (forest, conductance) = unit();
-    let operator =
-        EllipticOperator::new(mesh::blocks(&forest), conductance, Vec::new()).expect("an operator");
+    let operator = EllipticOperator::new(&Host, mesh::blocks(&forest), conductance, Vec::new())
+        .expect("an operator");
     let mut random = mesh::random(1);
     let b: Vec<f64> = (0..operator.blocks().cells()).map(|_| random()).collect();
     let stop = Stop { most: 2, ..STOP };
     let error = operator
-        .solve(&b, &mut vec![0.0; b.len()], stop)
+        .solve(&b, &mut vec![0.0; b.len()], stop, &mut SolveWork::default())
         .expect_err("two iterations");
     assert!(
         matches!(error, EllipticError::NotConverged { iterations: 2, .. }),
@@ -135,13 +137,15 @@ fn regions_between_walls_are_solved_each_for_itself() {
         Some(b) if !closed(a.centre[0], b.centre[0]) => 1.0,
         _ => 0.0,
     });
-    let operator =
-        EllipticOperator::new(mesh::blocks(&forest), conductance, Vec::new()).expect("an operator");
+    let operator = EllipticOperator::new(&Host, mesh::blocks(&forest), conductance, Vec::new())
+        .expect("an operator");
     assert_eq!(operator.closed_regions(), 2);
     let mut random = mesh::random(8);
     let b: Vec<f64> = (0..operator.blocks().cells()).map(|_| random()).collect();
     let mut x = vec![0.0; b.len()];
-    operator.solve(&b, &mut x, STOP).expect("a solution");
+    operator
+        .solve(&b, &mut x, STOP, &mut SolveWork::default())
+        .expect("a solution");
     for left in [true, false] {
         let of = |c: &&mesh::Cell<2>| (c.centre[0] < 6.0) == left;
         let mean: f64 = mesh::cells(&forest)

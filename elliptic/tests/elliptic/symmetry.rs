@@ -2,7 +2,8 @@
 
 use crate::mesh;
 use cutlink_amr::Forest;
-use cutlink_elliptic::{EllipticOperator, Stop};
+use cutlink_device::Host;
+use cutlink_elliptic::{EllipticOperator, SolveWork, Stop};
 
 fn operator<const D: usize>(forest: &Forest<D>, ratio: f64) -> EllipticOperator<D> {
     let centre = forest.root.map(|n| 2.0 * f64::from(n));
@@ -18,7 +19,8 @@ fn operator<const D: usize>(forest: &Forest<D>, ratio: f64) -> EllipticOperator<
         None => 0.0,
     };
     let (_, conductance) = mesh::conductances(forest, coefficient);
-    EllipticOperator::new(mesh::blocks(forest), conductance, Vec::new()).expect("an operator")
+    EllipticOperator::new(&Host, mesh::blocks(forest), conductance, Vec::new())
+        .expect("an operator")
 }
 
 fn check<const D: usize>(forest: &Forest<D>, ratio: f64) {
@@ -30,14 +32,23 @@ fn check<const D: usize>(forest: &Forest<D>, ratio: f64) {
         for cycle in [false, true] {
             let (mut pa, mut pb) = (vec![0.0; n], vec![0.0; n]);
             if cycle {
-                operator.precondition(&a, &mut pa).expect("a cycle");
-                operator.precondition(&b, &mut pb).expect("a cycle");
+                operator
+                    .precondition(&a, &mut pa, &mut SolveWork::default())
+                    .expect("a cycle");
+                operator
+                    .precondition(&b, &mut pb, &mut SolveWork::default())
+                    .expect("a cycle");
             } else {
                 operator.apply(&a, &mut pa).expect("lengths");
                 operator.apply(&b, &mut pb).expect("lengths");
             }
-            let (left, right) = (operator.dot(&pa, &b), operator.dot(&a, &pb));
-            let scale = (operator.dot(&pa, &a) * operator.dot(&pb, &b)).sqrt();
+            let (left, right) = (
+                operator.dot(&pa, &b).expect("memory"),
+                operator.dot(&a, &pb).expect("memory"),
+            );
+            let scale = (operator.dot(&pa, &a).expect("memory")
+                * operator.dot(&pb, &b).expect("memory"))
+            .sqrt();
             assert!(scale > 0.0, "positive");
             assert!(
                 (left - right).abs() < 1e-12 * scale,
@@ -68,7 +79,9 @@ fn any_number_of_threads_gives_the_same_bits() {
     };
     let solve = || {
         let mut x = vec![0.0; b.len()];
-        operator.solve(&b, &mut x, stop).expect("a solution");
+        operator
+            .solve(&b, &mut x, stop, &mut SolveWork::default())
+            .expect("a solution");
         x.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
     };
     let reference = solve();

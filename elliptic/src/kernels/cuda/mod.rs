@@ -4,8 +4,9 @@ use crate::{Beside, Blocks};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::{NONE, OUTSIDE};
 use cutlink_device::{
-    Backend, DeviceError, memory,
+    Backend, DeviceError,
     cuda::{Cuda, CudaBuf},
+    memory,
 };
 
 /// Set where the block beyond a side is of the next coarser level: `COARSER` of `blocks.cuh`.
