@@ -7,7 +7,7 @@ use crate::params::FlowParams;
 use crate::running::{Fields, Next, Running};
 use crate::survey::{self, BOUND, Survey};
 use crate::transfer::{self, array};
-use crate::{LiquidShape, Turning, TwoPhaseError, restrict, shape};
+use crate::{LiquidShape, Turning, TwoPhaseError, shape};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use cutlink_elliptic::faces;
@@ -116,7 +116,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             fastest: None,
             following: None,
         };
-        flow.mesh.restrict(&mut flow.host.fields.alpha);
+        flow.mesh.restrict(&mut flow.host.fields.alpha)?;
         // The interface's level is checked before the first step.
         crate::interface::check_level(&flow.mesh, &flow.host.fields.alpha)?;
         Ok(flow)
@@ -148,9 +148,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let fields = &mut self.host.fields;
         fields.pressure.fill(0.0);
         fields.pull.iter_mut().for_each(|pull| pull.fill(0.0));
-        restrict::all(&self.mesh, [&mut fields.alpha]);
-        restrict::all(&self.mesh, fields.velocity.each_mut());
-        Ok(())
+        let velocity = &mut fields.velocity;
+        velocity.iter_mut().try_for_each(|u| self.mesh.restrict(u))
     }
 
     /// The longest step that Courant, capillary waves, gravity and the parameters allow, s.

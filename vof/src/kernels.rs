@@ -9,10 +9,9 @@
 //! | `update` | what crossed is added to volume and momentum of cells | `sweep` |
 //! | `keep_volume` | what the residual divergence added is taken from mixed cells | `sweep` |
 //! | `viscous` | viscosity, implicit | `viscous` |
-//! | `turn` | Coriolis' acceleration | `turning` |
+//! | `coriolis` | Coriolis' acceleration | `turning` |
 //! | `accelerate` | accelerations of faces by tension and weight | `forces` |
 //! | `to_faces`, `project` | velocities of faces, free of divergence | `project` |
-//! | `restrict`, `mean_faces` | values of refined blocks | `restrict` |
 //! | `survey` | the largest Courant number and divergence, and whether a value is out of bounds | `survey` |
 //!
 //! Each number is the result of the same operations in the same order on every backend, sums included.
@@ -28,8 +27,9 @@ use crate::running::Fields;
 use crate::survey::{self, Survey};
 use crate::sweep::{self, Crossing, SweepWork};
 use crate::viscous::{self, ViscousWork};
-use crate::{Turning, TwoPhaseError, forces, restrict};
-use cutlink_device::{Backend, Host};
+use crate::{Turning, TwoPhaseError, forces};
+use cutlink_device::Host;
+use cutlink_elliptic::EllipticKernels;
 use std::fmt::Debug;
 
 type Made<T> = Result<T, TwoPhaseError>;
@@ -40,15 +40,14 @@ pub(crate) struct Scene<'a, const D: usize, B: TwoPhaseKernels<D>> {
     pub(crate) backend: &'a B,
     pub(crate) mesh: &'a FlowMesh<D>,
     /// The mesh in the backend's memory.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "the CPU has none"))]
-    pub(crate) tables: &'a B::Tables,
+    pub(crate) tables: &'a B::Mesh,
     pub(crate) params: &'a FlowParams<D>,
 }
 
 /// The stages.
-pub(crate) trait TwoPhaseKernels<const D: usize>: Backend {
+pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
     /// A mesh in the backend's memory.
-    type Tables: Debug + Send + Sync;
+    type Mesh: Debug + Send + Sync;
     /// Planes of mixed cells.
     type Planes: Debug;
     /// What the viscous step keeps.
@@ -56,7 +55,10 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: Backend {
     /// What the projection keeps.
     type Projection: Debug + Default + Send + Sync;
 
-    fn tables(&self, mesh: &FlowMesh<D>) -> Made<Self::Tables>;
+    fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<Self::Mesh>;
+
+    /// Of a mesh, what the solver reads.
+    fn blocks_of(mesh: &Self::Mesh) -> &<Self as EllipticKernels<D>>::Tables;
 
     fn mark_full(
         at: &Scene<'_, D, Self>,
@@ -100,7 +102,7 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: Backend {
         dt: f64,
     ) -> Made<usize>;
 
-    fn turn(
+    fn coriolis(
         at: &Scene<'_, D, Self>,
         turning: &Turning<D>,
         velocity: &mut [Self::Buf<f64>; D],
@@ -130,24 +132,21 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: Backend {
         dt: f64,
     ) -> Made<usize>;
 
-    fn restrict<const N: usize>(
-        at: &Scene<'_, D, Self>,
-        values: [&mut Self::Buf<f64>; N],
-    ) -> Made<()>;
-
-    fn mean_faces(at: &Scene<'_, D, Self>, values: &mut Self::Buf<f64>) -> Made<()>;
-
     fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey>;
 }
 
 impl<const D: usize> TwoPhaseKernels<D> for Host {
-    type Tables = ();
+    type Mesh = ();
     type Planes = Planes<D>;
     type Viscous = ViscousWork<D>;
     type Projection = ProjectWork<D>;
 
-    fn tables(&self, _: &FlowMesh<D>) -> Made<()> {
+    fn upload_mesh(&self, _: &FlowMesh<D>) -> Made<()> {
         Ok(())
+    }
+
+    fn blocks_of((): &()) -> &() {
+        &()
     }
 
     fn mark_full(_: &Scene<'_, D, Self>, alpha: &Vec<f64>, full: &mut Vec<u8>) -> Made<()> {
@@ -201,7 +200,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         viscous::advance(at.mesh, at.params, fields, w, dt)
     }
 
-    fn turn(
+    fn coriolis(
         at: &Scene<'_, D, Self>,
         turning: &Turning<D>,
         velocity: &mut [Vec<f64>; D],
@@ -239,16 +238,6 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
     ) -> Made<usize> {
         let solved = project::project(at.mesh, at.params, fields, acceleration, w, dt)?;
         Ok(solved.iterations)
-    }
-
-    fn restrict<const N: usize>(at: &Scene<'_, D, Self>, values: [&mut Vec<f64>; N]) -> Made<()> {
-        restrict::all(at.mesh, values);
-        Ok(())
-    }
-
-    fn mean_faces(at: &Scene<'_, D, Self>, values: &mut Vec<f64>) -> Made<()> {
-        at.mesh.mean_faces(values);
-        Ok(())
     }
 
     fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D>) -> Made<Survey> {

@@ -1,45 +1,59 @@
-//! Values of refined blocks: means over their children.
+//! Values of refined blocks, and of faces beside finer cells: means.
 
+use crate::TwoPhaseError;
+use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use cutlink_amr::dims;
-use cutlink_elliptic::faces;
+use cutlink_device::Host;
+use cutlink_elliptic::{EllipticError, EllipticKernels, faces};
 
-/// Means of several arrays of cells.
-pub(crate) fn all<const D: usize, const N: usize>(mesh: &FlowMesh<D>, values: [&mut Vec<f64>; N]) {
-    for values in values {
-        mesh.restrict(values);
+fn wrap(source: EllipticError) -> TwoPhaseError {
+    TwoPhaseError::Elliptic {
+        what: "mesh",
+        source,
     }
 }
 
+/// The part of a cell that each child is, and of a face that each finer one is.
+const fn share(count: usize) -> f64 {
+    1.0 / count as f64
+}
+
+/// Means over children, from fine to coarse, of values of cells.
+pub(crate) fn cells<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    values: &mut B::Buf<f64>,
+) -> Result<(), TwoPhaseError> {
+    let (blocks, tables) = (&at.mesh.blocks, B::blocks_of(at.tables));
+    let share = share(dims::children(D));
+    at.backend
+        .restrict_cells(blocks, tables, values, share)
+        .map_err(wrap)
+}
+
+/// Faces of leaves beside finer ones, and of refined blocks: the means of the fine faces.
+pub(crate) fn faces<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    values: &mut B::Buf<f64>,
+) -> Result<(), TwoPhaseError> {
+    let (blocks, tables) = (&at.mesh.blocks, B::blocks_of(at.tables));
+    let share = share(dims::children(D) / 2);
+    at.backend
+        .restrict_faces(blocks, tables, values, [share; 2])
+        .map_err(wrap)
+}
+
 impl<const D: usize> FlowMesh<D> {
-    /// Means over children, from fine to coarse, of values of cells.
-    pub(crate) fn restrict(&self, values: &mut [f64]) {
-        let cells = dims::cells(D);
-        let share = 1.0 / dims::children(D) as f64;
-        for level in (0..self.blocks.finest()).rev() {
-            let range = self.blocks.range(level);
-            let (coarse, fine) = values.split_at_mut(range.end * cells);
-            for block in range.clone() {
-                let Some(child) = self.blocks.first_child(block) else {
-                    continue;
-                };
-                let out = &mut coarse[block * cells..(block + 1) * cells];
-                out.fill(0.0);
-                let children = &fine[(child - range.end) * cells..];
-                for k in 0..dims::children(D) {
-                    let half = dims::unravel::<D>(k, 2);
-                    for cell in 0..cells {
-                        let up = dims::ravel(dims::above(half, dims::unravel::<D>(cell, 4)), 4);
-                        out[up] += share * children[k * cells + cell];
-                    }
-                }
-            }
-        }
+    /// As [`cells`], on the host.
+    pub(crate) fn restrict(&self, values: &mut Vec<f64>) -> Result<(), TwoPhaseError> {
+        let share = share(dims::children(D));
+        Host.restrict_cells(&self.blocks, &(), values, share)
+            .map_err(wrap)
     }
 
-    /// Faces of leaves beside finer ones, and of refined blocks: the means of the fine faces.
+    /// As [`faces`], on the host.
     pub(crate) fn mean_faces(&self, values: &mut [f64]) {
-        let share = 1.0 / (dims::children(D) / 2) as f64;
+        let share = share(dims::children(D) / 2);
         faces::restrict(&self.blocks, values, [share; 2]);
     }
 }

@@ -6,7 +6,7 @@ use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::survey::Survey;
 use crate::sweep::{self, Moved, SweepWork};
-use crate::{TwoPhaseError, transfer};
+use crate::{TwoPhaseError, restrict, transfer};
 use cutlink_device::{Backend, Host};
 use cutlink_elliptic::faces;
 
@@ -41,7 +41,7 @@ pub(crate) struct Next {
 #[derive(Debug)]
 pub(crate) struct Running<const D: usize, B: TwoPhaseKernels<D>> {
     backend: B,
-    tables: B::Tables,
+    tables: B::Mesh,
     pub(crate) fields: Fields<D, B>,
     sweeps: Option<SweepWork<D, B>>,
     viscosity: B::Viscous,
@@ -79,7 +79,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         fields: Fields<D, B>,
     ) -> Result<Self, TwoPhaseError> {
         Ok(Self {
-            tables: backend.tables(mesh)?,
+            tables: backend.upload_mesh(mesh)?,
             backend,
             fields,
             sweeps: None,
@@ -108,7 +108,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         };
         let mut w = SweepWork::new(&at, false)?;
         sweep::step(&at, moved, &self.fields.flux, next, &mut w)?;
-        B::restrict(&at, [&mut self.fields.alpha])
+        restrict::cells(&at, &mut self.fields.alpha)
     }
 
     /// Makes the velocities of faces from those of cells, free of divergence; those of cells are corrected.
@@ -165,7 +165,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         sweep::step(&at, moved, &fields.flux, next, w)?;
         let viscous_iterations = B::viscous(&at, fields, &mut self.viscosity, dt)?;
         if let Some(turning) = &params.turning {
-            B::turn(&at, turning, &mut fields.velocity, dt)?;
+            B::coriolis(&at, turning, &mut fields.velocity, dt)?;
         }
         let curvatures = B::accelerate(&at, fields, &mut acceleration)?;
         B::to_faces(&at, fields, &acceleration, dt)?;
@@ -223,6 +223,9 @@ fn restrict_all<const D: usize, B: TwoPhaseKernels<D>>(
     at: &Scene<'_, D, B>,
     fields: &mut Fields<D, B>,
 ) -> Result<(), TwoPhaseError> {
-    B::restrict(at, [&mut fields.alpha, &mut fields.pressure])?;
-    B::restrict(at, fields.velocity.each_mut())
+    let cells = [&mut fields.alpha, &mut fields.pressure];
+    cells
+        .into_iter()
+        .chain(&mut fields.velocity)
+        .try_for_each(|values| restrict::cells(at, values))
 }

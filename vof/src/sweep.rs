@@ -10,10 +10,10 @@ use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::BoxFace;
 use crate::running::{Next, by_axis};
-use crate::{TwoPhaseError, sums, transfer, velocity};
+use crate::{TwoPhaseError, restrict, sums, transfer, velocity};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
-use cutlink_elliptic::faces;
+use cutlink_elliptic::{faces, ordered_sum};
 use rayon::prelude::*;
 
 /// Arrays of the sweeps.
@@ -99,7 +99,7 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
         let axis = (k + first) % D;
         let planes = B::planes(at, alpha)?;
         if let Some(u) = velocity.as_deref_mut() {
-            B::restrict(at, u.each_mut())?;
+            u.iter_mut().try_for_each(|u| restrict::cells(at, u))?;
         }
         let crossing = Crossing {
             alpha,
@@ -109,9 +109,9 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
             axis,
         };
         B::fluxes(at, &planes, &crossing, w)?;
-        B::mean_faces(at, &mut w.liquid)?;
+        restrict::faces(at, &mut w.liquid)?;
         for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
-            B::mean_faces(at, crossing)?;
+            restrict::faces(at, crossing)?;
         }
         B::update(at, flux, (dt, axis), w, alpha, velocity.as_deref_mut())?;
     }
@@ -216,8 +216,8 @@ pub(crate) fn keep_volume<const D: usize>(
         let sum = sums::of_block::<D>(|cell| mixing(alpha[block * cells + cell]));
         sum * mesh.volume_of(block)
     };
-    let added = sums::ordered(&blocks().map(added).collect::<Vec<_>>());
-    let room = sums::ordered(&blocks().map(room).collect::<Vec<_>>());
+    let added = ordered_sum(&blocks().map(added).collect::<Vec<_>>());
+    let room = ordered_sum(&blocks().map(room).collect::<Vec<_>>());
     let share = share(added, room);
     alpha
         .par_chunks_mut(cells)

@@ -17,7 +17,7 @@ use crate::interface::is_mixed;
 use crate::mesh::{FlowMesh, Tile, in_tile};
 use crate::params::FlowParams;
 use crate::running::Fields;
-use crate::{TwoPhaseError, normal, plane, restrict, velocity};
+use crate::{TwoPhaseError, normal, plane, velocity};
 use cutlink_amr::{Forest, NONE, dims};
 use cutlink_device::memory;
 use cutlink_elliptic::{Beside, faces};
@@ -109,8 +109,11 @@ pub(crate) fn fields<const D: usize>(
     }
     transfer.fluxes(&mut to.flux);
     new.mean_faces(&mut to.flux);
-    restrict::all(new, [&mut to.alpha, &mut to.pressure]);
-    restrict::all(new, to.velocity.each_mut());
+    let cells = [&mut to.alpha, &mut to.pressure];
+    cells
+        .into_iter()
+        .chain(&mut to.velocity)
+        .try_for_each(|values| new.restrict(values))?;
     Ok(to)
 }
 

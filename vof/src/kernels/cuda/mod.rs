@@ -7,7 +7,6 @@ pub(crate) mod forces;
 pub(crate) mod interface;
 pub(crate) mod mesh;
 pub(crate) mod params;
-mod restrict;
 mod survey;
 
 pub(crate) use interface::InterfaceWork;
@@ -19,7 +18,6 @@ use cutlink_device::cuda::Module;
 static CURVATURE: [Module; 2] = cutlink_device::cuda_modules!("curvature");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static INTERFACE: [Module; 2] = cutlink_device::cuda_modules!("interface");
-static RESTRICT: [Module; 2] = cutlink_device::cuda_modules!("restrict");
 static SURVEY: [Module; 2] = cutlink_device::cuda_modules!("survey");
 
 /// Threads of a thread block of kernels that have a thread a cell.
