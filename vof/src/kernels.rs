@@ -8,10 +8,17 @@
 //! | `fluxes` | liquid and momentum through the faces along an axis | `sweep` |
 //! | `update` | what crossed is added to volume and momentum of cells | `sweep` |
 //! | `keep_volume` | what the residual divergence added is taken from mixed cells | `sweep` |
-//! | `viscous` | viscosity, implicit | `viscous` |
-//! | `coriolis` | Coriolis' acceleration | `turning` |
+//! | `viscosity` | conductances of faces for the velocity | `viscous` |
+//! | `stress`, `force` | what couples the components of the velocity, on faces and on cells | `viscous` |
+//! | `kick` | accelerations over some time are added to velocities | `viscous` |
+//! | `system` | diagonal and right side of a component | `viscous` |
+//! | `coriolis` | the velocity turns | `turning` |
 //! | `accelerate` | accelerations of faces by tension and weight | `forces` |
-//! | `to_faces`, `project` | velocities of faces, free of divergence | `project` |
+//! | `to_faces` | velocities of faces from those of cells; not beside finer cells | `project` |
+//! | `conductance`, `right_side` | of the pressure | `project` |
+//! | `sizes` | sums over right side and fluxes | `project` |
+//! | `pull` | accelerations of faces by the pressure are added; not beside finer cells | `project` |
+//! | `correct`, `to_cells` | velocities of faces and of cells by them | `project` |
 //! | `survey` | the largest Courant number and divergence, and whether a value is out of bounds | `survey` |
 //!
 //! Each number is the result of the same operations in the same order on every backend, sums included.
@@ -22,11 +29,11 @@ pub(crate) mod cuda;
 use crate::interface::Planes;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
-use crate::project::{self, ProjectWork};
+use crate::project::{self, Sizes};
 use crate::running::Fields;
 use crate::survey::{self, Survey};
 use crate::sweep::{self, Crossing, SweepWork};
-use crate::viscous::{self, ViscousWork};
+use crate::viscous::{self, System};
 use crate::{Turning, TwoPhaseError, forces};
 use cutlink_device::Host;
 use cutlink_elliptic::EllipticKernels;
@@ -50,10 +57,6 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
     type Mesh: Debug + Send + Sync;
     /// Planes of mixed cells.
     type Planes: Debug;
-    /// What the viscous step keeps.
-    type Viscous: Debug + Default + Send + Sync;
-    /// What the projection keeps.
-    type Projection: Debug + Default + Send + Sync;
 
     fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<Self::Mesh>;
 
@@ -94,13 +97,39 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         full: &Self::Buf<u8>,
     ) -> Made<()>;
 
-    /// Returns the most iterations of a component.
-    fn viscous(
+    fn viscosity(
         at: &Scene<'_, D, Self>,
-        fields: &mut Fields<D, Self>,
-        w: &mut Self::Viscous,
+        alpha: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn stress(
+        at: &Scene<'_, D, Self>,
+        velocity: &[Self::Buf<f64>; D],
+        conductance: &Self::Buf<f64>,
+        component: usize,
+        out: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn force(
+        at: &Scene<'_, D, Self>,
+        stress: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn kick(
+        at: &Scene<'_, D, Self>,
+        pull: &Self::Buf<f64>,
         dt: f64,
-    ) -> Made<usize>;
+        u: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn system(
+        at: &Scene<'_, D, Self>,
+        of: &System<'_, Self>,
+        diagonal: &mut Self::Buf<f64>,
+        b: &mut Self::Buf<f64>,
+    ) -> Made<()>;
 
     fn coriolis(
         at: &Scene<'_, D, Self>,
@@ -123,14 +152,47 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         dt: f64,
     ) -> Made<()>;
 
-    /// Returns iterations.
-    fn project(
+    fn conductance(
         at: &Scene<'_, D, Self>,
-        fields: &mut Fields<D, Self>,
-        acceleration: &mut Self::Buf<f64>,
-        w: &mut Self::Projection,
+        alpha: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn right_side(
+        at: &Scene<'_, D, Self>,
+        flux: &Self::Buf<f64>,
+        conductance: &Self::Buf<f64>,
         dt: f64,
-    ) -> Made<usize>;
+        b: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn sizes(
+        at: &Scene<'_, D, Self>,
+        flux: &Self::Buf<f64>,
+        b: &Self::Buf<f64>,
+        dt: f64,
+    ) -> Made<Sizes>;
+
+    fn pull(
+        at: &Scene<'_, D, Self>,
+        fields: &Fields<D, Self>,
+        before: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn correct(
+        at: &Scene<'_, D, Self>,
+        after_and_before: [&Self::Buf<f64>; 2],
+        dt: f64,
+        flux: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn to_cells(
+        at: &Scene<'_, D, Self>,
+        acceleration: &Self::Buf<f64>,
+        dt: f64,
+        fields: &mut Fields<D, Self>,
+    ) -> Made<()>;
 
     fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey>;
 }
@@ -138,8 +200,6 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
 impl<const D: usize> TwoPhaseKernels<D> for Host {
     type Mesh = ();
     type Planes = Planes<D>;
-    type Viscous = ViscousWork<D>;
-    type Projection = ProjectWork<D>;
 
     fn upload_mesh(&self, _: &FlowMesh<D>) -> Made<()> {
         Ok(())
@@ -191,13 +251,40 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         Ok(())
     }
 
-    fn viscous(
+    fn viscosity(at: &Scene<'_, D, Self>, alpha: &Vec<f64>, out: &mut Vec<f64>) -> Made<()> {
+        viscous::viscosity(at.mesh, at.params, alpha, out);
+        Ok(())
+    }
+
+    fn stress(
         at: &Scene<'_, D, Self>,
-        fields: &mut Fields<D>,
-        w: &mut ViscousWork<D>,
-        dt: f64,
-    ) -> Made<usize> {
-        viscous::advance(at.mesh, at.params, fields, w, dt)
+        velocity: &[Vec<f64>; D],
+        conductance: &Vec<f64>,
+        component: usize,
+        out: &mut Vec<f64>,
+    ) -> Made<()> {
+        viscous::stress(at.mesh, velocity, conductance, component, out);
+        Ok(())
+    }
+
+    fn force(at: &Scene<'_, D, Self>, stress: &Vec<f64>, out: &mut Vec<f64>) -> Made<()> {
+        viscous::force(at.mesh, stress, out);
+        Ok(())
+    }
+
+    fn kick(_: &Scene<'_, D, Self>, pull: &Vec<f64>, dt: f64, u: &mut Vec<f64>) -> Made<()> {
+        viscous::kick(pull, dt, u);
+        Ok(())
+    }
+
+    fn system(
+        at: &Scene<'_, D, Self>,
+        of: &System<'_, Self>,
+        diagonal: &mut Vec<f64>,
+        b: &mut Vec<f64>,
+    ) -> Made<()> {
+        viscous::system(at.mesh, at.params, of, diagonal, b);
+        Ok(())
     }
 
     fn coriolis(
@@ -229,15 +316,54 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         Ok(())
     }
 
-    fn project(
+    fn conductance(at: &Scene<'_, D, Self>, alpha: &Vec<f64>, out: &mut Vec<f64>) -> Made<()> {
+        project::conductance(at.mesh, at.params, alpha, out);
+        Ok(())
+    }
+
+    fn right_side(
         at: &Scene<'_, D, Self>,
-        fields: &mut Fields<D>,
-        acceleration: &mut Vec<f64>,
-        w: &mut ProjectWork<D>,
+        flux: &Vec<f64>,
+        conductance: &Vec<f64>,
         dt: f64,
-    ) -> Made<usize> {
-        let solved = project::project(at.mesh, at.params, fields, acceleration, w, dt)?;
-        Ok(solved.iterations)
+        b: &mut Vec<f64>,
+    ) -> Made<()> {
+        project::right_side(at.mesh, at.params, flux, conductance, dt, b);
+        Ok(())
+    }
+
+    fn sizes(at: &Scene<'_, D, Self>, flux: &Vec<f64>, b: &Vec<f64>, dt: f64) -> Made<Sizes> {
+        Ok(project::sizes(at.mesh, flux, b, dt))
+    }
+
+    fn pull(
+        at: &Scene<'_, D, Self>,
+        fields: &Fields<D>,
+        before: &Vec<f64>,
+        out: &mut Vec<f64>,
+    ) -> Made<()> {
+        project::pull(at.mesh, at.params, fields, before, out);
+        Ok(())
+    }
+
+    fn correct(
+        at: &Scene<'_, D, Self>,
+        [after, before]: [&Vec<f64>; 2],
+        dt: f64,
+        flux: &mut Vec<f64>,
+    ) -> Made<()> {
+        project::correct(at.mesh, [after, before], dt, flux);
+        Ok(())
+    }
+
+    fn to_cells(
+        at: &Scene<'_, D, Self>,
+        acceleration: &Vec<f64>,
+        dt: f64,
+        fields: &mut Fields<D>,
+    ) -> Made<()> {
+        project::to_cells(at.mesh, acceleration, dt, fields);
+        Ok(())
     }
 
     fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D>) -> Made<Survey> {

@@ -21,6 +21,7 @@ mod adapt;
 mod advance;
 mod compiled;
 mod contact;
+mod equations;
 mod error;
 mod flow;
 mod forces;

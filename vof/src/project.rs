@@ -3,33 +3,66 @@
 //! Face velocities are means of the cells' weighted by mass, m/s: the adjoint of the plain mean that takes accelerations of
 //! faces back to cells, so that a projection never adds energy, at level jumps and jumps of density either.
 
-use crate::TwoPhaseError;
+use crate::equations::Equations;
 use crate::forces::Face;
+use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
 use crate::running::Fields;
+use crate::{TwoPhaseError, restrict, sums};
 use cutlink_amr::dims;
-use cutlink_device::Host;
-use cutlink_elliptic::{EllipticOperator, SolveWork, Solved, Stop, faces};
+use cutlink_elliptic::{Stop, faces, ordered_sum};
 use rayon::prelude::*;
-use std::sync::Arc;
-
-/// The pressure's operator, kept from step to step.
-#[derive(Debug, Default)]
-pub(crate) struct ProjectWork<const D: usize> {
-    operator: Option<EllipticOperator<D>>,
-    solve: SolveWork<Host>,
-    conductance: Vec<f64>,
-}
 
 /// Iterations of the pressure at most.
 const MOST: usize = 100;
 
-fn wrap(source: cutlink_elliptic::EllipticError) -> TwoPhaseError {
-    TwoPhaseError::Elliptic {
-        what: "pressure",
-        source,
+/// Sums over leaves that the host decides on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sizes {
+    /// Of the right side, and of its values' sizes.
+    pub(crate) net: f64,
+    pub(crate) all: f64,
+    /// Of the squares of fluxes through faces, as the right side has them.
+    pub(crate) squares: f64,
+}
+
+/// Solves for the pressure, and corrects the velocities of faces and cells. `acceleration` becomes that of the pressure
+/// too. Returns iterations.
+///
+/// # Errors
+/// More inflow than outflow without an opening; a solve that fails; memory.
+pub(crate) fn project<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    fields: &mut Fields<D, B>,
+    acceleration: &mut B::Buf<f64>,
+    w: &mut Equations<D, B>,
+    dt: f64,
+) -> Result<usize, TwoPhaseError> {
+    B::conductance(at, &fields.alpha, &mut w.conductance)?;
+    w.prepare_pressure(at)?;
+    B::right_side(at, &fields.flux, &w.conductance, dt, &mut w.b)?;
+    let sizes = B::sizes(at, &fields.flux, &w.b, dt)?;
+    let regions = w.closed_regions();
+    // Inflow and outflow agree where no pressure is given.
+    if regions == 1 && sizes.net.abs() > 1e-6 * sizes.all {
+        let rate = -sizes.net * dt;
+        return Err(TwoPhaseError::NoOutlet { rate });
     }
+    // Against the sum of the fluxes' sizes, so that no flow at all is solved as well.
+    let stop = Stop {
+        relative: at.params.tolerance,
+        absolute: 1e-15 * sizes.squares.sqrt() + f64::MIN_POSITIVE,
+        most: MOST,
+    };
+    let iterations = w.solve_pressure(&mut fields.pressure, stop)?;
+    at.backend.copy(acceleration, &mut w.faces)?;
+    B::pull(at, fields, &w.faces, acceleration)?;
+    restrict::faces(at, acceleration)?;
+    B::correct(at, [&*acceleration, &w.faces], dt, &mut fields.flux)?;
+    restrict::faces(at, &mut fields.flux)?;
+    B::to_cells(at, acceleration, dt, fields)?;
+    Ok(iterations)
 }
 
 /// Face velocities from the cells', and accelerations of faces.
@@ -66,25 +99,22 @@ pub(crate) fn to_faces<const D: usize>(
             },
         }
     });
-    mesh.mean_faces(flux);
 }
 
-/// Solves for the pressure, and corrects the velocities of faces and cells. `acceleration` becomes that of the pressure
-/// too.
-pub(crate) fn project<const D: usize>(
+/// The area of a block's faces.
+pub(crate) fn area<const D: usize>(mesh: &FlowMesh<D>, block: usize) -> f64 {
+    mesh.width_of(block).powi(D as i32 - 1)
+}
+
+/// Conductances of faces for the pressure.
+pub(crate) fn conductance<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    fields: &mut Fields<D>,
-    acceleration: &mut Vec<f64>,
-    w: &mut ProjectWork<D>,
-    dt: f64,
-) -> Result<Solved, TwoPhaseError> {
-    let (cells, per) = (dims::cells(D), faces::per_block(D));
-    let len = mesh.blocks.len() * per;
-    w.conductance.resize(len, 0.0);
-    let alpha = &fields.alpha;
-    mesh.fill_faces(&mut w.conductance, |block, cell, side| {
-        let area = mesh.width_of(block).powi(D as i32 - 1);
+    alpha: &[f64],
+    out: &mut [f64],
+) {
+    mesh.fill_faces(out, |block, cell, side| {
+        let area = area(mesh, block);
         match mesh.face(params, block, cell, side) {
             Face::Inner { cells, widths } => {
                 let [a, b] = cells.map(|c| params.phases.rho(alpha[c]));
@@ -97,36 +127,89 @@ pub(crate) fn project<const D: usize>(
             _ => 0.0,
         }
     });
-    if let Some(operator) = &mut w.operator {
-        operator.update(&w.conductance, &Vec::new()).map_err(wrap)?;
-    } else {
-        let blocks = Arc::clone(&mesh.blocks);
-        let made = EllipticOperator::new(&Host, blocks, w.conductance.clone(), Vec::new());
-        w.operator = Some(made.map_err(wrap)?);
-    }
-    let operator = w.operator.as_ref().expect("made above");
-    let mut b = vec![0.0; mesh.blocks.cells()];
-    right_side(mesh, params, fields, &w.conductance, dt, &mut b);
-    check_rate(mesh, operator, &b, dt)?;
-    // Against the sum of the fluxes' sizes, so that no flow at all is solved as well.
-    let stop = Stop {
-        relative: params.tolerance,
-        absolute: 1e-15 * size(mesh, &fields.flux, dt) + f64::MIN_POSITIVE,
-        most: MOST,
+}
+
+/// What flows out of cells, over the step, with the pressure of openings.
+pub(crate) fn right_side<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    flux: &[f64],
+    conductance: &[f64],
+    dt: f64,
+    b: &mut [f64],
+) {
+    let (cells, per) = (dims::cells(D), faces::per_block(D));
+    b.par_chunks_mut(cells).enumerate().for_each(|(block, b)| {
+        if !mesh.blocks.is_leaf(block) {
+            return;
+        }
+        let area = area(mesh, block);
+        for (cell, b) in b.iter_mut().enumerate() {
+            let mut sum = 0.0;
+            for axis in 0..D {
+                let face = block * per + faces::lower(D, axis, cell);
+                sum += flux[face + faces::stride(axis)] - flux[face];
+            }
+            *b = -sum * area / dt;
+            for side in 0..2 * D {
+                if let Face::Opening {
+                    face: BoxFace::Pressure { value, .. },
+                    ..
+                } = mesh.face(params, block, cell, side)
+                {
+                    *b += conductance[block * per + faces::of_side(D, side, cell)] * value;
+                }
+            }
+        }
+    });
+}
+
+/// Sums of fluxes and of a right side: over the cells of each block, then over blocks.
+pub(crate) fn sizes<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], b: &[f64], dt: f64) -> Sizes {
+    let (cells, per) = (dims::cells(D), faces::per_block(D));
+    // A cell has its lower faces, and the block's upper ones.
+    let squares = |block: usize, cell: usize| {
+        let (area, at) = (area(mesh, block) / dt, dims::unravel::<D>(cell, 4));
+        let mut sum = 0.0;
+        for axis in 0..D {
+            for upper in 0..=usize::from(at[axis] == 3) {
+                let face = block * per + faces::of_side(D, 2 * axis + upper, cell);
+                sum += (flux[face] * area).powi(2);
+            }
+        }
+        sum
     };
-    let solved = operator
-        .solve(&b, &mut fields.pressure, stop, &mut w.solve)
-        .map_err(wrap)?;
-    let Fields {
-        alpha,
-        pressure,
-        flux,
-        velocity,
-        pull,
-    } = fields;
-    let own = |block: usize, cell: usize, side: usize| block * per + faces::of_side(D, side, cell);
-    let before = acceleration.clone();
-    mesh.fill_faces(acceleration, |block, cell, side| {
+    let of_block = |block: usize| {
+        if !mesh.blocks.is_leaf(block) {
+            return [0.0; 3];
+        }
+        let b = &b[block * cells..];
+        [
+            sums::of_block::<D>(|cell| b[cell]),
+            sums::of_block::<D>(|cell| b[cell].abs()),
+            sums::of_block::<D>(|cell| squares(block, cell)),
+        ]
+    };
+    let of_blocks: Vec<[f64; 3]> = (0..mesh.blocks.len())
+        .into_par_iter()
+        .map(of_block)
+        .collect();
+    let [net, all, squares] =
+        [0, 1, 2].map(|k| ordered_sum(&of_blocks.iter().map(|of| of[k]).collect::<Vec<_>>()));
+    Sizes { net, all, squares }
+}
+
+/// Accelerations of faces by the pressure, beside those before.
+pub(crate) fn pull<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    fields: &Fields<D>,
+    before: &[f64],
+    out: &mut [f64],
+) {
+    let per = faces::per_block(D);
+    let (alpha, pressure) = (&fields.alpha, &fields.pressure);
+    mesh.fill_faces(out, |block, cell, side| {
         let pull = match mesh.face(params, block, cell, side) {
             Face::Inner {
                 cells: [a, b],
@@ -148,130 +231,54 @@ pub(crate) fn project<const D: usize>(
             }
             _ => 0.0,
         };
-        pull + before[own(block, cell, side)]
+        pull + before[block * per + faces::of_side(D, side, cell)]
     });
-    mesh.mean_faces(acceleration);
-    let (acceleration, before) = (&*acceleration, &before);
+}
+
+/// Adds what accelerations of faces are above those before to the velocities of faces of leaves.
+pub(crate) fn correct<const D: usize>(
+    mesh: &FlowMesh<D>,
+    [after, before]: [&[f64]; 2],
+    dt: f64,
+    flux: &mut [f64],
+) {
+    let per = faces::per_block(D);
     flux.par_chunks_mut(per)
         .enumerate()
         .for_each(|(block, flux)| {
             if mesh.blocks.is_leaf(block) {
                 let range = block * per..(block + 1) * per;
-                for ((q, a), b) in flux
-                    .iter_mut()
-                    .zip(&acceleration[range.clone()])
-                    .zip(&before[range])
-                {
+                let both = after[range.clone()].iter().zip(&before[range]);
+                for (q, (a, b)) in flux.iter_mut().zip(both) {
                     *q += dt * (a - b);
                 }
             }
         });
-    mesh.mean_faces(flux);
-    let to_cell = |block: usize, cell: usize, axis: usize| {
+}
+
+/// Accelerations of cells from those of faces, and velocities by them; refined blocks have none.
+pub(crate) fn to_cells<const D: usize>(
+    mesh: &FlowMesh<D>,
+    acceleration: &[f64],
+    dt: f64,
+    fields: &mut Fields<D>,
+) {
+    let (cells, per) = (dims::cells(D), faces::per_block(D));
+    let of = |block: usize, cell: usize, axis: usize| {
         if mesh.is_solid(block, cell) || !mesh.blocks.is_leaf(block) {
             return 0.0;
         }
-        let face = own(block, cell, 2 * axis);
+        let face = block * per + faces::lower(D, axis, cell);
         0.5 * (acceleration[face] + acceleration[face + faces::stride(axis)])
     };
-    for (axis, u) in velocity.iter_mut().enumerate() {
-        u.par_chunks_mut(cells).enumerate().for_each(|(block, u)| {
-            for (cell, u) in u.iter_mut().enumerate() {
-                *u += dt * to_cell(block, cell, axis);
+    let both = fields.velocity.iter_mut().zip(&mut fields.pull);
+    for (axis, (u, pull)) in both.enumerate() {
+        let blocks = u.par_chunks_mut(cells).zip(pull.par_chunks_mut(cells));
+        blocks.enumerate().for_each(|(block, (u, pull))| {
+            for (cell, (u, pull)) in u.iter_mut().zip(pull).enumerate() {
+                *pull = of(block, cell, axis);
+                *u += dt * *pull;
             }
         });
     }
-    for (axis, pull) in pull.iter_mut().enumerate() {
-        pull.par_chunks_mut(cells)
-            .enumerate()
-            .for_each(|(block, pull)| {
-                for (cell, pull) in pull.iter_mut().enumerate() {
-                    *pull = to_cell(block, cell, axis);
-                }
-            });
-    }
-    Ok(solved)
-}
-
-/// What flows out of cells, over the step, with the pressure of openings.
-fn right_side<const D: usize>(
-    mesh: &FlowMesh<D>,
-    params: &FlowParams<D>,
-    fields: &Fields<D>,
-    conductance: &[f64],
-    dt: f64,
-    b: &mut [f64],
-) {
-    let (cells, per) = (dims::cells(D), faces::per_block(D));
-    b.par_chunks_mut(cells).enumerate().for_each(|(block, b)| {
-        if !mesh.blocks.is_leaf(block) {
-            return;
-        }
-        let area = mesh.width_of(block).powi(D as i32 - 1);
-        for (cell, b) in b.iter_mut().enumerate() {
-            let mut sum = 0.0;
-            for axis in 0..D {
-                let face = block * per + faces::lower(D, axis, cell);
-                sum += fields.flux[face + faces::stride(axis)] - fields.flux[face];
-            }
-            *b = -sum * area / dt;
-            for side in 0..2 * D {
-                if let Face::Opening {
-                    face: BoxFace::Pressure { value, .. },
-                    ..
-                } = mesh.face(params, block, cell, side)
-                {
-                    *b += conductance[block * per + faces::of_side(D, side, cell)] * value;
-                }
-            }
-        }
-    });
-}
-
-/// The 2-norm of fluxes through faces, as the right side has them.
-fn size<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], dt: f64) -> f64 {
-    let per = faces::per_block(D);
-    let of_block = |block: usize| -> f64 {
-        if !mesh.blocks.is_leaf(block) {
-            return 0.0;
-        }
-        let area = mesh.width_of(block).powi(D as i32 - 1) / dt;
-        flux[block * per..(block + 1) * per]
-            .iter()
-            .map(|q| (q * area).powi(2))
-            .sum()
-    };
-    let sums: Vec<f64> = (0..mesh.blocks.len())
-        .into_par_iter()
-        .map(of_block)
-        .collect();
-    sums.iter().sum::<f64>().sqrt()
-}
-
-/// Inflow and outflow agree where no pressure is given.
-fn check_rate<const D: usize>(
-    mesh: &FlowMesh<D>,
-    operator: &EllipticOperator<D>,
-    b: &[f64],
-    dt: f64,
-) -> Result<(), TwoPhaseError> {
-    if operator.closed_regions() == 0 {
-        return Ok(());
-    }
-    let cells = dims::cells(D);
-    let leaf = |block: &usize| mesh.blocks.is_leaf(*block);
-    let sum = |f: fn(f64) -> f64| -> f64 {
-        let of = |block: usize| {
-            b[block * cells..(block + 1) * cells]
-                .iter()
-                .map(|&b| f(b))
-                .sum::<f64>()
-        };
-        (0..mesh.blocks.len()).filter(leaf).map(of).sum()
-    };
-    let (net, all) = (sum(|b| b), sum(f64::abs));
-    if net.abs() > 1e-6 * all && operator.closed_regions() == 1 {
-        return Err(TwoPhaseError::NoOutlet { rate: -net * dt });
-    }
-    Ok(())
 }

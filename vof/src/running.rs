@@ -1,12 +1,13 @@
 //! The state of a flow in a backend's memory, and a step of it.
 
+use crate::equations::Equations;
 use crate::flow::StepDone;
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::survey::Survey;
 use crate::sweep::{self, Moved, SweepWork};
-use crate::{TwoPhaseError, restrict, transfer};
+use crate::{TwoPhaseError, project, restrict, transfer, viscous};
 use cutlink_device::{Backend, Host};
 use cutlink_elliptic::faces;
 
@@ -43,11 +44,39 @@ pub(crate) struct Running<const D: usize, B: TwoPhaseKernels<D>> {
     backend: B,
     tables: B::Mesh,
     pub(crate) fields: Fields<D, B>,
-    sweeps: Option<SweepWork<D, B>>,
-    viscosity: B::Viscous,
-    projection: B::Projection,
-    /// Of faces.
-    acceleration: Option<B::Buf<f64>>,
+    /// Of steps, once there was one.
+    work: Option<Work<D, B>>,
+}
+
+/// Arrays of steps.
+#[derive(Debug)]
+struct Work<const D: usize, B: TwoPhaseKernels<D>> {
+    sweeps: SweepWork<D, B>,
+    equations: Equations<D, B>,
+    /// Accelerations of faces.
+    acceleration: B::Buf<f64>,
+}
+
+impl<const D: usize, B: TwoPhaseKernels<D>> Work<D, B> {
+    fn new(at: &Scene<'_, D, B>) -> Result<Self, TwoPhaseError> {
+        Ok(Self {
+            sweeps: SweepWork::new(at, true)?,
+            equations: Equations::new(at)?,
+            acceleration: none(at)?,
+        })
+    }
+
+    /// Face velocities free of divergence; those of cells are corrected. Returns iterations.
+    fn project(
+        &mut self,
+        at: &Scene<'_, D, B>,
+        fields: &mut Fields<D, B>,
+        dt: f64,
+    ) -> Result<usize, TwoPhaseError> {
+        B::to_faces(at, fields, &self.acceleration, dt)?;
+        restrict::faces(at, &mut fields.flux)?;
+        project::project(at, fields, &mut self.acceleration, &mut self.equations, dt)
+    }
 }
 
 /// An array for each axis.
@@ -82,10 +111,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             tables: backend.upload_mesh(mesh)?,
             backend,
             fields,
-            sweeps: None,
-            viscosity: Default::default(),
-            projection: Default::default(),
-            acceleration: None,
+            work: None,
         })
     }
 
@@ -123,10 +149,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             tables: &self.tables,
             params,
         };
-        let mut acceleration = none(&at)?;
-        B::to_faces(&at, &mut self.fields, &acceleration, 1.0)?;
-        let w = &mut self.projection;
-        B::project(&at, &mut self.fields, &mut acceleration, w, 1.0)?;
+        Work::new(&at)?.project(&at, &mut self.fields, 1.0)?;
         Ok(())
     }
 
@@ -146,34 +169,27 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             tables: &self.tables,
             params,
         };
-        let mut acceleration = match self.acceleration.take() {
+        let work = match &mut self.work {
             Some(kept) => kept,
-            None => none(&at)?,
+            none => none.insert(Work::new(&at)?),
         };
         let (fields, dt) = (&mut self.fields, next.dt);
         if next.steps == 0 {
-            begin(&at, fields, &mut acceleration, &mut self.projection, dt)?;
+            begin(&at, fields, work, dt)?;
         }
         let moved = Moved {
             alpha: &mut fields.alpha,
             velocity: Some(&mut fields.velocity),
         };
-        let w = match &mut self.sweeps {
-            Some(kept) => kept,
-            none => none.insert(SweepWork::new(&at, true)?),
-        };
-        sweep::step(&at, moved, &fields.flux, next, w)?;
-        let viscous_iterations = B::viscous(&at, fields, &mut self.viscosity, dt)?;
+        sweep::step(&at, moved, &fields.flux, next, &mut work.sweeps)?;
+        let viscous_iterations = viscous::advance(&at, fields, &mut work.equations, dt)?;
         if let Some(turning) = &params.turning {
             B::coriolis(&at, turning, &mut fields.velocity, dt)?;
         }
-        let curvatures = B::accelerate(&at, fields, &mut acceleration)?;
-        B::to_faces(&at, fields, &acceleration, dt)?;
-        let w = &mut self.projection;
-        let pressure_iterations = B::project(&at, fields, &mut acceleration, w, dt)?;
+        let curvatures = B::accelerate(&at, fields, &mut work.acceleration)?;
+        let pressure_iterations = work.project(&at, fields, dt)?;
         restrict_all(&at, fields)?;
         let survey = B::survey(&at, fields)?;
-        self.acceleration = Some(acceleration);
         let done = StepDone {
             dt,
             courant: next.courant,
@@ -198,8 +214,7 @@ fn none<const D: usize, B: TwoPhaseKernels<D>>(
 fn begin<const D: usize, B: TwoPhaseKernels<D>>(
     at: &Scene<'_, D, B>,
     fields: &mut Fields<D, B>,
-    acceleration: &mut B::Buf<f64>,
-    projection: &mut B::Projection,
+    work: &mut Work<D, B>,
     dt: f64,
 ) -> Result<(), TwoPhaseError> {
     if !at.params.has_head() {
@@ -208,9 +223,8 @@ fn begin<const D: usize, B: TwoPhaseKernels<D>>(
     let flux = copied(at.backend, &fields.flux)?;
     let velocity: [_; D] = by_axis(|a| copied(at.backend, &fields.velocity[a]))?;
     for _ in 0..BEGIN {
-        B::accelerate(at, fields, acceleration)?;
-        B::to_faces(at, fields, acceleration, dt)?;
-        B::project(at, fields, acceleration, projection, dt)?;
+        B::accelerate(at, fields, &mut work.acceleration)?;
+        work.project(at, fields, dt)?;
         at.backend.copy(&flux, &mut fields.flux)?;
         for (u, start) in fields.velocity.iter_mut().zip(&velocity) {
             at.backend.copy(start, u)?;

@@ -2,40 +2,28 @@
 //!
 //! The last step's accelerations are added before and taken away after, so that a steady flow does not depend on the step
 //! (Popinet 2009, §2.2). The viscosity of a mixed cell, and of a face, is the harmonic mean. The terms that couple the
-//! components, `∇·μ(∇u)ᵀ`, are taken at the start of the step (`coupling`). Walls at rest and solid cells hold the velocity
+//! components, `∇·μ(∇u)ᵀ`, are taken at the start of the step ([`stress`]). Walls at rest and solid cells hold the velocity
 //! at half a cell.
 
-use crate::TwoPhaseError;
+use crate::equations::{Equations, Viscous};
 use crate::forces::Face;
+use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::project::area;
 use crate::running::Fields;
 use crate::velocity::next;
+use crate::{TwoPhaseError, restrict};
 use cutlink_amr::dims;
-use cutlink_device::{Host, memory};
-use cutlink_elliptic::{EllipticOperator, SolveWork, Stop, faces};
+use cutlink_device::{Backend, Host};
+use cutlink_elliptic::{Stop, faces};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 const STOP: Stop = Stop {
     relative: 1e-10,
     absolute: f64::MIN_POSITIVE,
     most: 100,
 };
-
-#[derive(Debug, Default)]
-pub(crate) struct ViscousWork<const D: usize> {
-    operator: Option<EllipticOperator<D>>,
-    solve: SolveWork<Host>,
-    conductance: Vec<f64>,
-}
-
-fn wrap(source: cutlink_elliptic::EllipticError) -> TwoPhaseError {
-    TwoPhaseError::Elliptic {
-        what: "viscosity",
-        source,
-    }
-}
 
 /// The velocity component that a side of a cell holds the fluid at, if it does.
 pub(crate) fn held<const D: usize>(
@@ -70,105 +58,145 @@ fn friction<const D: usize>(
 }
 
 /// Advances the cells' velocity by viscosity; returns iterations.
-pub(crate) fn advance<const D: usize>(
-    mesh: &FlowMesh<D>,
-    params: &FlowParams<D>,
-    fields: &mut Fields<D>,
-    w: &mut ViscousWork<D>,
+///
+/// # Errors
+/// A solve that fails, memory.
+pub(crate) fn advance<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    fields: &mut Fields<D, B>,
+    w: &mut Equations<D, B>,
     dt: f64,
 ) -> Result<usize, TwoPhaseError> {
-    let phases = &params.phases;
-    if phases.viscosity == [0.0; 2] {
+    let Some(viscous) = &mut w.viscous else {
         return Ok(0);
+    };
+    B::viscosity(at, &fields.alpha, &mut w.conductance)?;
+    for (component, force) in viscous.forces.iter_mut().enumerate() {
+        B::stress(
+            at,
+            &fields.velocity,
+            &w.conductance,
+            component,
+            &mut w.faces,
+        )?;
+        restrict::faces(at, &mut w.faces)?;
+        B::force(at, &w.faces, force)?;
     }
-    let cells = dims::cells(D);
-    w.conductance
-        .resize(mesh.blocks.len() * faces::per_block(D), 0.0);
-    let alpha = &fields.alpha;
-    mesh.fill_faces(&mut w.conductance, |block, cell, side| {
-        match mesh.face(params, block, cell, side) {
-            Face::Inner { cells, widths } => {
-                let [a, b] = cells.map(|c| phases.mu(alpha[c]));
-                let area = mesh.width_of(block).powi(D as i32 - 1);
-                2.0 * a * b / (a + b) * area / (0.5 * (widths[0] + widths[1]))
-            }
-            _ => 0.0,
-        }
-    });
-    let coupling = coupling(mesh, fields, &w.conductance)?;
     let mut iterations = 0;
-    let (mut diagonal, mut b) = (vec![0.0; alpha.len()], vec![0.0; alpha.len()]);
     for component in 0..D {
-        for (u, pull) in fields.velocity[component]
-            .iter_mut()
-            .zip(&fields.pull[component])
-        {
-            *u += dt * pull;
+        let Fields {
+            alpha,
+            velocity,
+            pull,
+            ..
+        } = &mut *fields;
+        let (u, pull) = (&mut velocity[component], &pull[component]);
+        B::kick(at, pull, dt, u)?;
+        if let Some(Viscous { diagonal, forces }) = &mut w.viscous {
+            let system = System {
+                component,
+                dt,
+                alpha,
+                u,
+                force: &forces[component],
+            };
+            B::system(at, &system, diagonal, &mut w.b)?;
         }
-        let u = &fields.velocity[component];
-        let each = |(block, (diagonal, b)): (usize, (&mut [f64], &mut [f64]))| {
-            if !mesh.blocks.is_leaf(block) {
-                return;
-            }
-            for cell in 0..cells {
-                let own = block * cells + cell;
-                if mesh.is_solid(block, cell) {
-                    (diagonal[cell], b[cell]) = (1.0, 0.0);
-                    continue;
-                }
-                let held = friction(
-                    mesh,
-                    params,
-                    (block, cell),
-                    component,
-                    phases.mu(alpha[own]),
-                );
-                let inertia = phases.rho(alpha[own]) * mesh.volume_of(block) / dt;
-                diagonal[cell] = inertia + held[0];
-                b[cell] = inertia * u[own] + held[1] + coupling[component][own];
-            }
-        };
-        (diagonal
-            .par_chunks_mut(cells)
-            .zip(b.par_chunks_mut(cells))
-            .enumerate())
-        .for_each(each);
-        if let Some(operator) = &mut w.operator {
-            operator.update(&w.conductance, &diagonal).map_err(wrap)?;
-        } else {
-            let blocks = Arc::clone(&mesh.blocks);
-            let made =
-                EllipticOperator::new(&Host, blocks, w.conductance.clone(), diagonal.clone());
-            w.operator = Some(made.map_err(wrap)?);
-        }
-        let operator = w.operator.as_ref().expect("made above");
-        let solved = operator
-            .solve(&b, &mut fields.velocity[component], STOP, &mut w.solve)
-            .map_err(wrap)?;
-        iterations = iterations.max(solved.iterations);
-        for (u, pull) in fields.velocity[component]
-            .iter_mut()
-            .zip(&fields.pull[component])
-        {
-            *u -= dt * pull;
-        }
+        iterations = iterations.max(w.solve_viscosity(at, u, STOP)?);
+        B::kick(at, pull, -dt, u)?;
     }
     Ok(iterations)
 }
 
-/// Forces of `∇·μ(∇u)ᵀ` on cells, by component, N (in 2D a metre of depth).
+/// Adds accelerations over some time to velocities.
+pub(crate) fn kick(pull: &[f64], dt: f64, u: &mut [f64]) {
+    let both = u.par_iter_mut().zip(pull).with_min_len(1 << 12);
+    both.for_each(|(u, pull)| *u += dt * pull);
+}
+
+/// Conductances of faces for the velocity.
+pub(crate) fn viscosity<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    alpha: &[f64],
+    out: &mut [f64],
+) {
+    mesh.fill_faces(out, |block, cell, side| {
+        match mesh.face(params, block, cell, side) {
+            Face::Inner { cells, widths } => {
+                let [a, b] = cells.map(|c| params.phases.mu(alpha[c]));
+                2.0 * a * b / (a + b) * area(mesh, block) / (0.5 * (widths[0] + widths[1]))
+            }
+            _ => 0.0,
+        }
+    });
+}
+
+/// What the equation of a component of the velocity is made of.
+#[derive(Debug)]
+pub(crate) struct System<'a, B: Backend> {
+    pub(crate) component: usize,
+    pub(crate) dt: f64,
+    pub(crate) alpha: &'a B::Buf<f64>,
+    pub(crate) u: &'a B::Buf<f64>,
+    /// Forces that couple the components.
+    pub(crate) force: &'a B::Buf<f64>,
+}
+
+/// What multiplies a component of the velocity of each cell, and the right side.
+pub(crate) fn system<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    of: &System<'_, Host>,
+    diagonal: &mut [f64],
+    b: &mut [f64],
+) {
+    let System {
+        component,
+        dt,
+        alpha,
+        u,
+        force,
+    } = *of;
+    let (phases, cells) = (&params.phases, dims::cells(D));
+    let each = |(block, (diagonal, b)): (usize, (&mut [f64], &mut [f64]))| {
+        if !mesh.blocks.is_leaf(block) {
+            return;
+        }
+        for cell in 0..cells {
+            let own = block * cells + cell;
+            if mesh.is_solid(block, cell) {
+                (diagonal[cell], b[cell]) = (1.0, 0.0);
+                continue;
+            }
+            let mu = phases.mu(alpha[own]);
+            let held = friction(mesh, params, (block, cell), component, mu);
+            let inertia = phases.rho(alpha[own]) * mesh.volume_of(block) / dt;
+            diagonal[cell] = inertia + held[0];
+            b[cell] = inertia * u[own] + held[1] + force[own];
+        }
+    };
+    (diagonal
+        .par_chunks_mut(cells)
+        .zip(b.par_chunks_mut(cells))
+        .enumerate())
+    .for_each(each);
+}
+
+/// Stresses of `∇·μ(∇u)ᵀ` on a component of the velocity, by face.
 ///
 /// At a face with the normal `a` the stress on component `k` is `μ ∂u_a/∂x_k`: for `k = a` the difference over the face,
 /// else the mean of the differences over the cells' faces along `k`, each with the smaller viscosity of both faces. So
 /// it is at most as large as what the implicit part damps, and the step is stable for any length. Faces without fluid on
 /// both sides have none: along a wall at rest `u_a` does not change, across it the flow's divergence is zero.
-fn coupling<const D: usize>(
+pub(crate) fn stress<const D: usize>(
     mesh: &FlowMesh<D>,
-    fields: &Fields<D>,
+    u: &[Vec<f64>; D],
     conductance: &[f64],
-) -> Result<[Vec<f64>; D], TwoPhaseError> {
+    component: usize,
+    out: &mut [f64],
+) {
     let (cells, per) = (dims::cells(D), faces::per_block(D));
-    let u = &fields.velocity;
     // The viscosity of a face of a leaf, by its conductance.
     let mu = |block: usize, cell: usize, side: usize| {
         let t = conductance[block * per + faces::of_side(D, side, cell)];
@@ -192,54 +220,47 @@ fn coupling<const D: usize>(
             -difference / apart
         }
     };
-    let mut stress = Vec::new();
-    memory::grow("stresses", &mut stress, mesh.blocks.len() * per, 0.0)?;
-    let mut force = [(); D].map(|()| Vec::new());
-    for (k, force) in force.iter_mut().enumerate() {
-        memory::grow("forces of the viscosity", force, mesh.blocks.cells(), 0.0)?;
-        mesh.fill_faces(&mut stress, |block, cell, side| {
-            let (own, axis) = (mu(block, cell, side), side / 2);
-            let Some(other) = next(mesh, block, cell, side) else {
-                return 0.0;
-            };
-            if own == 0.0 {
-                return 0.0;
-            }
-            if axis == k {
-                return own * rise(k, (block, cell), side);
-            }
-            let (mut sum, mut count) = (0.0, 0);
-            for at in [(block, cell), other] {
-                for beside in [2 * k, 2 * k + 1] {
-                    let mu = mu(at.0, at.1, beside);
-                    if mu > 0.0 {
-                        sum += own.min(mu) * rise(axis, at, beside);
-                        count += 1;
-                    }
+    mesh.fill_faces(out, |block, cell, side| {
+        let (own, axis) = (mu(block, cell, side), side / 2);
+        let Some(other) = next(mesh, block, cell, side) else {
+            return 0.0;
+        };
+        if own == 0.0 {
+            return 0.0;
+        }
+        if axis == component {
+            return own * rise(component, (block, cell), side);
+        }
+        let (mut sum, mut count) = (0.0, 0);
+        for at in [(block, cell), other] {
+            for beside in [2 * component, 2 * component + 1] {
+                let mu = mu(at.0, at.1, beside);
+                if mu > 0.0 {
+                    sum += own.min(mu) * rise(axis, at, beside);
+                    count += 1;
                 }
             }
-            sum / f64::from(count.max(1))
+        }
+        sum / f64::from(count.max(1))
+    });
+}
+
+/// Forces on cells by stresses of faces, N (in 2D a metre of depth).
+pub(crate) fn force<const D: usize>(mesh: &FlowMesh<D>, stress: &[f64], force: &mut [f64]) {
+    let (cells, per) = (dims::cells(D), faces::per_block(D));
+    force
+        .par_chunks_mut(cells)
+        .enumerate()
+        .for_each(|(block, force)| {
+            if !mesh.blocks.is_leaf(block) {
+                return;
+            }
+            for (cell, force) in force.iter_mut().enumerate() {
+                let each = |axis: usize| {
+                    let face = block * per + faces::lower(D, axis, cell);
+                    stress[face + faces::stride(axis)] - stress[face]
+                };
+                *force = (0..D).map(each).sum::<f64>() * area(mesh, block);
+            }
         });
-        mesh.mean_faces(&mut stress);
-        let stress = &stress;
-        force
-            .par_chunks_mut(cells)
-            .enumerate()
-            .for_each(|(block, force)| {
-                if !mesh.blocks.is_leaf(block) {
-                    return;
-                }
-                let area = mesh.width_of(block).powi(D as i32 - 1);
-                for (cell, force) in force.iter_mut().enumerate() {
-                    let sum: f64 = (0..D)
-                        .map(|axis| {
-                            let face = block * per + faces::lower(D, axis, cell);
-                            stress[face + faces::stride(axis)] - stress[face]
-                        })
-                        .sum();
-                    *force = sum * area;
-                }
-            });
-    }
-    Ok(force)
 }

@@ -1,0 +1,131 @@
+//! The equations of a step that are solved, of the pressure and of the viscosity: their operators and arrays.
+
+use crate::kernels::{Scene, TwoPhaseKernels};
+use crate::running::{by_axis, copied};
+use crate::{TwoPhaseError, transfer};
+use cutlink_elliptic::{EllipticError, EllipticOperator, SolveWork, Stop, faces};
+use std::sync::Arc;
+
+/// Operators, which are kept from step to step, and arrays of both equations.
+#[derive(Debug)]
+pub(crate) struct Equations<const D: usize, B: TwoPhaseKernels<D>> {
+    pressure: Option<EllipticOperator<D, B>>,
+    viscosity: Option<EllipticOperator<D, B>>,
+    work: SolveWork<B>,
+    /// Of the equation at hand, by face; no diagonal.
+    pub(crate) conductance: B::Buf<f64>,
+    none: B::Buf<f64>,
+    /// The right side.
+    pub(crate) b: B::Buf<f64>,
+    /// Stresses, or accelerations before the pressure's.
+    pub(crate) faces: B::Buf<f64>,
+    pub(crate) viscous: Option<Viscous<D, B>>,
+}
+
+/// Arrays of the viscous equations.
+#[derive(Debug)]
+pub(crate) struct Viscous<const D: usize, B: TwoPhaseKernels<D>> {
+    pub(crate) diagonal: B::Buf<f64>,
+    /// Forces that couple the components.
+    pub(crate) forces: [B::Buf<f64>; D],
+}
+
+fn of_pressure(source: EllipticError) -> TwoPhaseError {
+    TwoPhaseError::Elliptic {
+        what: "pressure",
+        source,
+    }
+}
+
+fn of_viscosity(source: EllipticError) -> TwoPhaseError {
+    TwoPhaseError::Elliptic {
+        what: "viscosity",
+        source,
+    }
+}
+
+/// Takes conductances and a diagonal into an operator, which is made at the first time.
+fn prepare<const D: usize, B: TwoPhaseKernels<D>>(
+    operator: &mut Option<EllipticOperator<D, B>>,
+    at: &Scene<'_, D, B>,
+    conductance: &B::Buf<f64>,
+    diagonal: &B::Buf<f64>,
+    wrap: fn(EllipticError) -> TwoPhaseError,
+) -> Result<(), TwoPhaseError> {
+    if let Some(operator) = operator {
+        return operator.update(conductance, diagonal).map_err(wrap);
+    }
+    let blocks = Arc::clone(&at.mesh.blocks);
+    let conductance = copied(at.backend, conductance)?;
+    let diagonal = copied(at.backend, diagonal)?;
+    let made = EllipticOperator::new(at.backend, blocks, conductance, diagonal);
+    *operator = Some(made.map_err(wrap)?);
+    Ok(())
+}
+
+impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
+    /// # Errors
+    /// Memory.
+    pub(crate) fn new(at: &Scene<'_, D, B>) -> Result<Self, TwoPhaseError> {
+        let (cells, len) = (
+            at.mesh.blocks.cells(),
+            at.mesh.blocks.len() * faces::per_block(D),
+        );
+        let array = |len| at.backend.alloc(transfer::WHAT, len, 0.0);
+        let is_viscous = at.params.phases.viscosity != [0.0; 2];
+        let viscous = || {
+            Ok::<_, TwoPhaseError>(Viscous {
+                diagonal: array(cells)?,
+                forces: by_axis(|_| array(cells))?,
+            })
+        };
+        Ok(Self {
+            pressure: None,
+            viscosity: None,
+            work: SolveWork::default(),
+            conductance: array(len)?,
+            none: array(0)?,
+            b: array(cells)?,
+            faces: array(len)?,
+            viscous: is_viscous.then(viscous).transpose()?,
+        })
+    }
+
+    /// Takes the conductances into the operator of the pressure.
+    pub(crate) fn prepare_pressure(&mut self, at: &Scene<'_, D, B>) -> Result<(), TwoPhaseError> {
+        let (operator, none) = (&mut self.pressure, &self.none);
+        prepare(operator, at, &self.conductance, none, of_pressure)
+    }
+
+    /// Closed regions of the pressure.
+    pub(crate) fn closed_regions(&self) -> usize {
+        self.pressure.as_ref().map_or(0, |of| of.closed_regions())
+    }
+
+    /// Solves for the pressure; returns iterations.
+    pub(crate) fn solve_pressure(
+        &mut self,
+        x: &mut B::Buf<f64>,
+        stop: Stop,
+    ) -> Result<usize, TwoPhaseError> {
+        let operator = self.pressure.as_ref().expect("it was prepared");
+        let solved = operator.solve(&self.b, x, stop, &mut self.work);
+        Ok(solved.map_err(of_pressure)?.iterations)
+    }
+
+    /// Takes conductances and diagonal into the operator of the viscosity, and solves for a component of the velocity; returns
+    /// iterations.
+    pub(crate) fn solve_viscosity(
+        &mut self,
+        at: &Scene<'_, D, B>,
+        u: &mut B::Buf<f64>,
+        stop: Stop,
+    ) -> Result<usize, TwoPhaseError> {
+        let diagonal = self.viscous.as_ref().map_or(&self.none, |v| &v.diagonal);
+        let operator = &mut self.viscosity;
+        prepare(operator, at, &self.conductance, diagonal, of_viscosity)?;
+        let operator = self.viscosity.as_ref().expect("it was prepared");
+        let solved = operator.solve(&self.b, u, stop, &mut self.work);
+        Ok(solved.map_err(of_viscosity)?.iterations)
+    }
+}
