@@ -55,13 +55,15 @@ pub(crate) struct Scene<'a, const D: usize, B: TwoPhaseKernels<D>> {
 pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
     /// A mesh in the backend's memory.
     type Mesh: Debug + Send + Sync;
-    /// Planes of mixed cells.
-    type Planes: Debug;
+    /// Planes of mixed cells, how many cells have a curvature, and what it takes to find both.
+    type Interface: Debug + Send + Sync;
 
     fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<Self::Mesh>;
 
     /// Of a mesh, what the solver reads.
     fn blocks_of(mesh: &Self::Mesh) -> &<Self as EllipticKernels<D>>::Tables;
+
+    fn interface(at: &Scene<'_, D, Self>) -> Made<Self::Interface>;
 
     fn mark_full(
         at: &Scene<'_, D, Self>,
@@ -71,11 +73,15 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
 
     /// # Errors
     /// An interface on a coarse level.
-    fn planes(at: &Scene<'_, D, Self>, alpha: &Self::Buf<f64>) -> Made<Self::Planes>;
+    fn planes(
+        at: &Scene<'_, D, Self>,
+        alpha: &Self::Buf<f64>,
+        interface: &mut Self::Interface,
+    ) -> Made<()>;
 
     fn fluxes(
         at: &Scene<'_, D, Self>,
-        planes: &Self::Planes,
+        interface: &Self::Interface,
         of: &Crossing<'_, D, Self>,
         w: &mut SweepWork<D, Self>,
     ) -> Made<()>;
@@ -138,12 +144,17 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         dt: f64,
     ) -> Made<()>;
 
-    /// Returns how many cells have their curvature from heights, and from fits.
+    /// # Errors
+    /// An interface on a coarse level.
     fn accelerate(
         at: &Scene<'_, D, Self>,
         fields: &Fields<D, Self>,
+        interface: &mut Self::Interface,
         out: &mut Self::Buf<f64>,
-    ) -> Made<[usize; 2]>;
+    ) -> Made<()>;
+
+    /// How many cells have their curvature from heights, and from fits.
+    fn curvatures(at: &Scene<'_, D, Self>, interface: &Self::Interface) -> Made<[usize; 2]>;
 
     fn to_faces(
         at: &Scene<'_, D, Self>,
@@ -197,9 +208,16 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
     fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey>;
 }
 
+/// What the CPU keeps of the interface.
+#[derive(Debug, Default)]
+pub(crate) struct Interface<const D: usize> {
+    planes: Planes<D>,
+    curvatures: [usize; 2],
+}
+
 impl<const D: usize> TwoPhaseKernels<D> for Host {
     type Mesh = ();
-    type Planes = Planes<D>;
+    type Interface = Interface<D>;
 
     fn upload_mesh(&self, _: &FlowMesh<D>) -> Made<()> {
         Ok(())
@@ -209,22 +227,27 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         &()
     }
 
+    fn interface(_: &Scene<'_, D, Self>) -> Made<Interface<D>> {
+        Ok(Interface::default())
+    }
+
     fn mark_full(_: &Scene<'_, D, Self>, alpha: &Vec<f64>, full: &mut Vec<u8>) -> Made<()> {
         sweep::mark_full(alpha, full);
         Ok(())
     }
 
-    fn planes(at: &Scene<'_, D, Self>, alpha: &Vec<f64>) -> Made<Planes<D>> {
-        Planes::new(at.mesh, at.params, alpha)
+    fn planes(at: &Scene<'_, D, Self>, alpha: &Vec<f64>, interface: &mut Interface<D>) -> Made<()> {
+        interface.planes = Planes::new(at.mesh, at.params, alpha)?;
+        Ok(())
     }
 
     fn fluxes(
         at: &Scene<'_, D, Self>,
-        planes: &Planes<D>,
+        interface: &Interface<D>,
         of: &Crossing<'_, D, Self>,
         w: &mut SweepWork<D, Self>,
     ) -> Made<()> {
-        sweep::fluxes(at, planes, of, w);
+        sweep::fluxes(at, &interface.planes, of, w);
         Ok(())
     }
 
@@ -300,10 +323,16 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
     fn accelerate(
         at: &Scene<'_, D, Self>,
         fields: &Fields<D>,
+        interface: &mut Interface<D>,
         out: &mut Vec<f64>,
-    ) -> Made<[usize; 2]> {
+    ) -> Made<()> {
         let found = forces::accelerate(at.mesh, at.params, fields, out)?;
-        Ok([found.by_heights, found.by_fit])
+        interface.curvatures = [found.by_heights, found.by_fit];
+        Ok(())
+    }
+
+    fn curvatures(_: &Scene<'_, D, Self>, interface: &Interface<D>) -> Made<[usize; 2]> {
+        Ok(interface.curvatures)
     }
 
     fn to_faces(

@@ -51,6 +51,7 @@ pub(crate) struct Running<const D: usize, B: TwoPhaseKernels<D>> {
 /// Arrays of steps.
 #[derive(Debug)]
 struct Work<const D: usize, B: TwoPhaseKernels<D>> {
+    interface: B::Interface,
     sweeps: SweepWork<D, B>,
     equations: Equations<D, B>,
     /// Accelerations of faces.
@@ -60,10 +61,20 @@ struct Work<const D: usize, B: TwoPhaseKernels<D>> {
 impl<const D: usize, B: TwoPhaseKernels<D>> Work<D, B> {
     fn new(at: &Scene<'_, D, B>) -> Result<Self, TwoPhaseError> {
         Ok(Self {
+            interface: B::interface(at)?,
             sweeps: SweepWork::new(at, true)?,
             equations: Equations::new(at)?,
             acceleration: none(at)?,
         })
+    }
+
+    /// Accelerations of faces by tension and weight.
+    fn accelerate(
+        &mut self,
+        at: &Scene<'_, D, B>,
+        fields: &Fields<D, B>,
+    ) -> Result<(), TwoPhaseError> {
+        B::accelerate(at, fields, &mut self.interface, &mut self.acceleration)
     }
 
     /// Face velocities free of divergence; those of cells are corrected. Returns iterations.
@@ -132,8 +143,8 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             alpha: &mut self.fields.alpha,
             velocity: None,
         };
-        let mut w = SweepWork::new(&at, false)?;
-        sweep::step(&at, moved, &self.fields.flux, next, &mut w)?;
+        let (mut interface, mut w) = (B::interface(&at)?, SweepWork::new(&at, false)?);
+        sweep::step(&at, moved, &self.fields.flux, next, &mut interface, &mut w)?;
         restrict::cells(&at, &mut self.fields.alpha)
     }
 
@@ -181,12 +192,15 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             alpha: &mut fields.alpha,
             velocity: Some(&mut fields.velocity),
         };
-        sweep::step(&at, moved, &fields.flux, next, &mut work.sweeps)?;
+        let Work {
+            interface, sweeps, ..
+        } = work;
+        sweep::step(&at, moved, &fields.flux, next, interface, sweeps)?;
         let viscous_iterations = viscous::advance(&at, fields, &mut work.equations, dt)?;
         if let Some(turning) = &params.turning {
             B::coriolis(&at, turning, &mut fields.velocity, dt)?;
         }
-        let curvatures = B::accelerate(&at, fields, &mut work.acceleration)?;
+        work.accelerate(&at, fields)?;
         let pressure_iterations = work.project(&at, fields, dt)?;
         restrict_all(&at, fields)?;
         let survey = B::survey(&at, fields)?;
@@ -196,7 +210,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             pressure_iterations,
             viscous_iterations,
             divergence: dt * survey.divergence,
-            curvatures,
+            curvatures: B::curvatures(&at, &work.interface)?,
         };
         Ok((done, survey))
     }
@@ -223,7 +237,7 @@ fn begin<const D: usize, B: TwoPhaseKernels<D>>(
     let flux = copied(at.backend, &fields.flux)?;
     let velocity: [_; D] = by_axis(|a| copied(at.backend, &fields.velocity[a]))?;
     for _ in 0..BEGIN {
-        B::accelerate(at, fields, &mut work.acceleration)?;
+        work.accelerate(at, fields)?;
         work.project(at, fields, dt)?;
         at.backend.copy(&flux, &mut fields.flux)?;
         for (u, start) in fields.velocity.iter_mut().zip(&velocity) {

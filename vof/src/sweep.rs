@@ -82,6 +82,7 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
     moved: Moved<'_, D, B>,
     flux: &B::Buf<f64>,
     next: Next,
+    interface: &mut B::Interface,
     w: &mut SweepWork<D, B>,
 ) -> Result<(), TwoPhaseError> {
     let Moved {
@@ -97,7 +98,7 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
     }
     for k in 0..D {
         let axis = (k + first) % D;
-        let planes = B::planes(at, alpha)?;
+        B::planes(at, alpha, interface)?;
         if let Some(u) = velocity.as_deref_mut() {
             u.iter_mut().try_for_each(|u| restrict::cells(at, u))?;
         }
@@ -108,7 +109,7 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
             dt,
             axis,
         };
-        B::fluxes(at, &planes, &crossing, w)?;
+        B::fluxes(at, interface, &crossing, w)?;
         restrict::faces(at, &mut w.liquid)?;
         for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
             restrict::faces(at, crossing)?;
