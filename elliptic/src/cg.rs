@@ -8,7 +8,7 @@ use crate::operator::check_length;
 use crate::{EllipticError, EllipticOperator};
 use cutlink_amr::dims;
 use cutlink_device::Backend;
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 /// When a solve ends: where the residual's 2-norm is below `relative` × the right side's, or below `absolute`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -169,15 +169,16 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         w: &mut Arrays<B>,
         recorded: &mut HashMap<u64, B::Graph>,
     ) -> Result<(), EllipticError> {
-        if !recorded.contains_key(&self.id) {
-            match self.backend.record(|| self.iteration(w))? {
-                Some(graph) => recorded.insert(self.id, graph),
+        let graph = match recorded.entry(self.id) {
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(free) => match self.backend.record(|| self.iteration(w))? {
+                Some(graph) => free.insert(graph),
                 None => return Ok(()),
-            };
-        }
+            },
+        };
         // SAFETY: the graph is of this operator's buffers, which it keeps, and of these arrays: where they are made anew, no
         // graph is left. Nobody else has either.
-        unsafe { self.backend.replay(&recorded[&self.id])? };
+        unsafe { self.backend.replay(graph)? };
         Ok(())
     }
 

@@ -28,6 +28,22 @@ __device__ constexpr int face_of(int side, int cell) {
     return lower_face(side >> 1, cell) + (side & 1) * stride(side >> 1);
 }
 
+// A face of a block by its number: its axis, a cell of which it is the lower face, or the upper one at the end of the block.
+struct FacePlace {
+    int axis, cell, upper;
+
+    __device__ int side() const {
+        return 2 * axis + upper;
+    }
+};
+
+__device__ constexpr FacePlace face_place(int face) {
+    const int axis = face / PER_AXIS, rest = face % PER_AXIS, step = stride(axis);
+    const int along = rest / step % 5;
+    const int upper = along == 4;
+    return {axis, rest % step + step * (along - upper) + 4 * step * (rest / (5 * step)), upper};
+}
+
 // Whether a cell is the block's last one towards a side.
 __device__ constexpr bool is_at(int side, int cell) {
     return cell_coord(cell, side >> 1) == (side & 1 ? 3 : 0);
@@ -67,7 +83,7 @@ struct Cell {
     }
 };
 
-// Tables of the blocks: `DeviceBlocks` of `mod.rs`.
+// Tables of the blocks: `DeviceBlocks` of `tables.rs`.
 struct Blocks {
     // By block and side: the block there, perhaps with COARSER; OUTSIDE beyond the box.
     const uint32_t* beside;

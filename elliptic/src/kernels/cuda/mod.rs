@@ -1,71 +1,290 @@
 //! On an NVIDIA GPU: the same bits as on the CPU.
 
-use crate::{Beside, Blocks};
+#![expect(unsafe_code, reason = "kernels are launched with addresses")]
+
+mod boxes;
+mod prepare;
+mod tables;
+mod transfer;
+mod vectors;
+
+pub use tables::{BlockAddresses, DeviceBlocks};
+
+use super::EllipticKernels;
+use crate::cg::Arrays;
+use crate::layers::Layers;
+use crate::{Blocks, EllipticError, EllipticOperator};
 use bytemuck::{Pod, Zeroable};
-use cutlink_amr::{NONE, OUTSIDE};
-use cutlink_device::{
-    Backend, DeviceError,
-    cuda::{Cuda, CudaBuf},
-    memory,
-};
+use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid, Module};
 
-/// Set where the block beyond a side is of the next coarser level: `COARSER` of `blocks.cuh`.
-const COARSER: u32 = 1 << 31;
+static APPLY: [Module; 2] = cutlink_device::cuda_modules!("apply");
+static BOXES: [Module; 2] = cutlink_device::cuda_modules!("boxes");
+static PREPARE: [Module; 2] = cutlink_device::cuda_modules!("prepare");
+static SMOOTH: [Module; 2] = cutlink_device::cuda_modules!("smooth");
+static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
+static VECTORS: [Module; 2] = cutlink_device::cuda_modules!("vectors");
 
-/// Tables of blocks in a device's memory.
-#[derive(Debug)]
-pub struct DeviceBlocks {
-    beside: CudaBuf<u32>,
-    first_child: CudaBuf<u32>,
-    parent: CudaBuf<u32>,
-    level: CudaBuf<u8>,
-    coord: CudaBuf<i32>,
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+type Done = Result<(), EllipticError>;
+type Buf = CudaBuf<f64>;
+
+/// `Operator` of `operator.cuh`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct OperatorAddresses {
+    blocks: BlockAddresses,
+    conductance: u64,
+    diagonal: u64,
+    inverse: u64,
 }
 
-/// Their addresses, a value for kernels: `Blocks` of `blocks.cuh`.
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+/// `Level` of `operator.cuh`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub struct BlockAddresses([u64; 5]);
+struct LevelRange {
+    first: u32,
+    count: u32,
+    first_place: u32,
+    places: u32,
+}
 
-impl DeviceBlocks {
-    /// Copies the tables to a device.
-    ///
-    /// # Errors
-    /// Memory, and what the driver reports.
-    pub fn new<const D: usize>(cuda: &Cuda, blocks: &Blocks<D>) -> Result<Self, DeviceError> {
-        let count = blocks.len();
-        let mut beside = memory::with_capacity("neighbours over faces", count * 2 * D)?;
-        let (mut first_child, mut parent) = (Vec::new(), Vec::new());
-        let (mut level, mut coord) = (Vec::new(), Vec::new());
-        let id = |block: Option<usize>| block.map_or(NONE, |b| b as u32);
-        for block in 0..count {
-            beside.extend((0..2 * D).map(|side| match blocks.beside(block, side) {
-                Beside::Same(other) => other as u32,
-                Beside::Coarser(other) => other as u32 | COARSER,
-                Beside::Outside => OUTSIDE,
-            }));
-            first_child.push(id(blocks.first_child(block)));
-            parent.push(id(blocks.parent(block)));
-            level.push(blocks.level(block) as u8);
-            coord.extend(blocks.coord(block));
+/// `Layers` of `operator.cuh`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct LayerAddresses {
+    block: u64,
+    cells: u64,
+}
+
+/// Lists of coarse layers in a device's memory.
+#[derive(Debug)]
+pub struct DeviceLayers {
+    block: CudaBuf<u32>,
+    cells: CudaBuf<u64>,
+    touched: CudaBuf<u32>,
+}
+
+impl DeviceLayers {
+    fn addresses(&self) -> LayerAddresses {
+        LayerAddresses {
+            block: self.block.address(0),
+            cells: self.cells.address(0),
         }
-        Ok(Self {
-            beside: cuda.upload(beside)?,
-            first_child: cuda.upload(first_child)?,
-            parent: cuda.upload(parent)?,
-            level: cuda.upload(level)?,
-            coord: cuda.upload(coord)?,
+    }
+}
+
+impl<const D: usize> EllipticOperator<D, Cuda> {
+    fn addresses(&self) -> OperatorAddresses {
+        OperatorAddresses {
+            blocks: self.tables.addresses(),
+            conductance: self.conductance.address(0),
+            diagonal: self.diagonal.address(0),
+            inverse: self.inverse.address(0),
+        }
+    }
+
+    fn level(&self, level: usize) -> LevelRange {
+        let (blocks, places) = (self.blocks.range(level), &self.layers.range[level]);
+        LevelRange {
+            first: blocks.start as u32,
+            count: blocks.len() as u32,
+            first_place: places.start as u32,
+            places: places.len() as u32,
+        }
+    }
+
+    fn cells(&self) -> u32 {
+        self.blocks.cells() as u32
+    }
+}
+
+impl LevelRange {
+    /// One thread a cell of the level and of so many other blocks.
+    fn grid<const D: usize>(self, others: u32) -> LaunchGrid {
+        let blocks = (self.count + others) as usize;
+        LaunchGrid::over(blocks * cutlink_amr::dims::cells(D), THREADS)
+    }
+}
+
+impl<const D: usize> EllipticKernels<D> for Cuda {
+    type Tables = DeviceBlocks;
+    type Lists = DeviceLayers;
+
+    fn tables(&self, blocks: &Blocks<D>) -> Result<DeviceBlocks, EllipticError> {
+        Ok(DeviceBlocks::new(self, blocks)?)
+    }
+
+    fn lists(&self, layers: &Layers) -> Result<DeviceLayers, EllipticError> {
+        use cutlink_device::Backend;
+        Ok(DeviceLayers {
+            block: self.upload(layers.block.clone())?,
+            cells: self.upload(layers.cells.clone())?,
+            touched: self.upload(layers.touched.clone())?,
         })
     }
 
-    /// The addresses, for as long as this exists.
-    pub fn addresses(&self) -> BlockAddresses {
-        BlockAddresses([
-            self.beside.address(0),
-            self.first_child.address(0),
-            self.parent.address(0),
-            self.level.address(0),
-            self.coord.address(0),
-        ])
+    fn restrict_faces(
+        &self,
+        blocks: &Blocks<D>,
+        tables: &DeviceBlocks,
+        values: &mut Buf,
+        factor: [f64; 2],
+    ) -> Done {
+        prepare::restrict_faces(self, blocks, tables, values, factor)
+    }
+
+    fn restrict_cells(
+        &self,
+        blocks: &Blocks<D>,
+        tables: &DeviceBlocks,
+        values: &mut Buf,
+        share: f64,
+    ) -> Done {
+        transfer::restrict_cells(self, blocks, tables, values, share)
+    }
+
+    fn first_bad(
+        &self,
+        blocks: &Blocks<D>,
+        tables: &DeviceBlocks,
+        values: &Buf,
+        per: usize,
+    ) -> Result<Option<usize>, EllipticError> {
+        prepare::first_bad(self, blocks, tables, values, per)
+    }
+
+    fn first_opened(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        conductance: &Buf,
+    ) -> Result<Option<usize>, EllipticError> {
+        prepare::first_opened(self, op, conductance)
+    }
+
+    fn inverses(&self, op: &mut EllipticOperator<D, Self>) -> Done {
+        prepare::inverses(self, op)
+    }
+
+    fn fill_boxes(&self, op: &mut EllipticOperator<D, Self>) -> Done {
+        boxes::fill(self, op)
+    }
+
+    fn apply(&self, op: &EllipticOperator<D, Self>, x: &Buf, out: &mut Buf) -> Done {
+        let launch = self
+            .launch(&APPLY, D, "apply")
+            .val(op.addresses())
+            .val(op.cells())
+            .buf(x)
+            .out(out);
+        // SAFETY: arrays of the operator's cells.
+        unsafe { launch.run(LaunchGrid::over(op.blocks.cells(), THREADS))? };
+        Ok(())
+    }
+
+    fn begin_cycle(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        transfer::begin_cycle(self, op, w)
+    }
+
+    fn save_layers(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        level: usize,
+        w: &mut Arrays<Self>,
+    ) -> Done {
+        transfer::save_layers(self, op, level, w)
+    }
+
+    fn smooth(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        level: usize,
+        w: &mut Arrays<Self>,
+        [keep, add]: [f64; 2],
+        from_zero: bool,
+    ) -> Done {
+        let (level, layers) = (op.level(level), op.lists.addresses());
+        let [layer_b, _, layer_d] = &mut w.layer;
+        let launch = self
+            .launch(&SMOOTH, D, "smooth")
+            .val(op.addresses())
+            .val(level)
+            .val(layers)
+            .buf(&op.layer_inverse)
+            .buf(&w.z)
+            .buf(&w.b)
+            .out(&mut w.d)
+            .buf(layer_b)
+            .out(layer_d)
+            .val(keep)
+            .val(add)
+            .val(u32::from(from_zero));
+        // SAFETY: blocks and layers of the operator, arrays of their cells. Values are read that this kernel does not write.
+        unsafe { launch.run(level.grid::<D>(level.places))? };
+        let launch = self
+            .launch(&SMOOTH, D, "add_corrections")
+            .val(level)
+            .val(layers)
+            .buf(&w.d)
+            .buf(layer_d)
+            .out(&mut w.z);
+        // SAFETY: as above; a layer's leaf is in the list once.
+        unsafe { launch.run(level.grid::<D>(level.places))? };
+        Ok(())
+    }
+
+    fn go_down(&self, op: &EllipticOperator<D, Self>, level: usize, w: &mut Arrays<Self>) -> Done {
+        transfer::go_down(self, op, level, w)
+    }
+
+    fn go_up(&self, op: &EllipticOperator<D, Self>, level: usize, w: &mut Arrays<Self>) -> Done {
+        transfer::go_up(self, op, level, w)
+    }
+
+    fn correct_root(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        boxes::correct_root(self, op, w)
+    }
+
+    fn start(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        b: &Buf,
+        x: &Buf,
+        w: &mut Arrays<Self>,
+    ) -> Done {
+        vectors::start(self, op, b, x, w)
+    }
+
+    fn subtract(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        vectors::subtract(self, op, w)
+    }
+
+    fn turn(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        vectors::turn(self, op, w)
+    }
+
+    fn advance(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        vectors::advance(self, op, w)
+    }
+
+    fn dot(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        of: [&Buf; 2],
+        sums: &mut Buf,
+        to: (&mut Buf, usize),
+    ) -> Done {
+        vectors::dot(self, op, of, sums, to)
+    }
+
+    fn remove_mean(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        values: &mut Buf,
+        sums: &mut Buf,
+        integrated: bool,
+    ) -> Done {
+        vectors::remove_mean(self, op, values, sums, integrated)
     }
 }
