@@ -11,7 +11,7 @@
 //! | `viscosity` | conductances of faces for the velocity | `viscous` |
 //! | `stress`, `force` | what couples the components of the velocity, on faces and on cells | `viscous` |
 //! | `kick` | accelerations over some time are added to velocities | `viscous` |
-//! | `system` | diagonal and right side of a component | `viscous` |
+//! | `equation` | diagonal and right side of a component | `viscous` |
 //! | `coriolis` | the velocity turns | `turning` |
 //! | `accelerate` | accelerations of faces by tension and weight | `forces` |
 //! | `to_faces` | velocities of faces from those of cells; not beside finer cells | `project` |
@@ -33,8 +33,9 @@ use crate::project::{self, Sizes};
 use crate::running::Fields;
 use crate::survey::{self, Survey};
 use crate::sweep::{self, Crossing, SweepWork};
+use crate::turning::Rotation;
 use crate::viscous::{self, System};
-use crate::{Turning, TwoPhaseError, forces};
+use crate::{TwoPhaseError, forces};
 use cutlink_device::Host;
 use cutlink_elliptic::EllipticKernels;
 use std::fmt::Debug;
@@ -130,7 +131,7 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         u: &mut Self::Buf<f64>,
     ) -> Made<()>;
 
-    fn system(
+    fn equation(
         at: &Scene<'_, D, Self>,
         of: &System<'_, Self>,
         diagonal: &mut Self::Buf<f64>,
@@ -139,9 +140,8 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
 
     fn coriolis(
         at: &Scene<'_, D, Self>,
-        turning: &Turning<D>,
+        by: &Rotation,
         velocity: &mut [Self::Buf<f64>; D],
-        dt: f64,
     ) -> Made<()>;
 
     /// # Errors
@@ -300,23 +300,18 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         Ok(())
     }
 
-    fn system(
+    fn equation(
         at: &Scene<'_, D, Self>,
         of: &System<'_, Self>,
         diagonal: &mut Vec<f64>,
         b: &mut Vec<f64>,
     ) -> Made<()> {
-        viscous::system(at.mesh, at.params, of, diagonal, b);
+        viscous::equation(at.mesh, at.params, of, diagonal, b);
         Ok(())
     }
 
-    fn coriolis(
-        at: &Scene<'_, D, Self>,
-        turning: &Turning<D>,
-        velocity: &mut [Vec<f64>; D],
-        dt: f64,
-    ) -> Made<()> {
-        turning.turn(at.mesh, velocity, dt);
+    fn coriolis(at: &Scene<'_, D, Self>, by: &Rotation, velocity: &mut [Vec<f64>; D]) -> Made<()> {
+        by.turn(at.mesh, velocity);
         Ok(())
     }
 

@@ -197,8 +197,8 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         } = work;
         sweep::step(&at, moved, &fields.flux, next, interface, sweeps)?;
         let viscous_iterations = viscous::advance(&at, fields, &mut work.equations, dt)?;
-        if let Some(turning) = &params.turning {
-            B::coriolis(&at, turning, &mut fields.velocity, dt)?;
+        if let Some(by) = params.turning.as_ref().and_then(|of| of.rotation(dt)) {
+            B::coriolis(&at, &by, &mut fields.velocity)?;
         }
         work.accelerate(&at, fields)?;
         let pressure_iterations = work.project(&at, fields, dt)?;

@@ -41,20 +41,35 @@ impl<const D: usize> Turning<D> {
         (length(self.spin).powi(2) + length(self.rate)) * arm
     }
 
-    /// Turns the velocities of cells by Coriolis' acceleration.
-    pub(crate) fn turn(&self, mesh: &FlowMesh<D>, velocity: &mut [Vec<f64>; D], dt: f64) {
+    /// The rotation of velocities by Coriolis' acceleration in a step; none where the box does not turn.
+    pub(crate) fn rotation(&self, dt: f64) -> Option<Rotation> {
         let spin = length(self.spin);
-        if spin == 0.0 {
-            return;
-        }
-        let axis = self.spin.map(|x| x / spin);
         let (sin, cos) = (-2.0 * spin * dt).sin_cos();
-        // Rodrigues' formula.
-        let turned = |u: [f64; D]| -> [f64; D] {
-            let u = in_3d(u);
-            let (across, along) = (cross(axis, u), (0..3).map(|k| axis[k] * u[k]).sum::<f64>());
-            std::array::from_fn(|k| cos * u[k] + sin * across[k] + (1.0 - cos) * along * axis[k])
-        };
+        let axis = self.spin.map(|x| x / spin);
+        (spin != 0.0).then_some(Rotation { axis, sin, cos })
+    }
+}
+
+/// A rotation about an axis through the origin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rotation {
+    /// Of length 1.
+    pub(crate) axis: [f64; 3],
+    pub(crate) sin: f64,
+    pub(crate) cos: f64,
+}
+
+impl Rotation {
+    /// By Rodrigues' formula.
+    fn turned<const D: usize>(&self, u: [f64; D]) -> [f64; D] {
+        let Self { axis, sin, cos } = *self;
+        let u = in_3d(u);
+        let (across, along) = (cross(axis, u), (0..3).map(|k| axis[k] * u[k]).sum::<f64>());
+        std::array::from_fn(|k| cos * u[k] + sin * across[k] + (1.0 - cos) * along * axis[k])
+    }
+
+    /// Turns the velocities of cells.
+    pub(crate) fn turn<const D: usize>(&self, mesh: &FlowMesh<D>, velocity: &mut [Vec<f64>; D]) {
         let cells = dims::cells(D);
         let mut parts: Vec<[&mut [f64]; D]> = Vec::with_capacity(mesh.blocks.len());
         let mut rest = velocity.each_mut().map(|u| u.chunks_mut(cells));
@@ -66,7 +81,7 @@ impl<const D: usize> Turning<D> {
         }
         parts.par_iter_mut().for_each(|u| {
             for cell in 0..cells {
-                let fresh = turned(std::array::from_fn(|a| u[a][cell]));
+                let fresh = self.turned::<D>(std::array::from_fn(|a| u[a][cell]));
                 (0..D).for_each(|a| u[a][cell] = fresh[a]);
             }
         });

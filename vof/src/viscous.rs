@@ -100,7 +100,7 @@ pub(crate) fn advance<const D: usize, B: TwoPhaseKernels<D>>(
                 u,
                 force: &forces[component],
             };
-            B::system(at, &system, diagonal, &mut w.b)?;
+            B::equation(at, &system, diagonal, &mut w.b)?;
         }
         iterations = iterations.max(w.solve_viscosity(at, u, STOP)?);
         B::kick(at, pull, -dt, u)?;
@@ -144,7 +144,7 @@ pub(crate) struct System<'a, B: Backend> {
 }
 
 /// What multiplies a component of the velocity of each cell, and the right side.
-pub(crate) fn system<const D: usize>(
+pub(crate) fn equation<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
     of: &System<'_, Host>,

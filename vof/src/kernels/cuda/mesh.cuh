@@ -28,6 +28,12 @@ struct Mesh {
         return root_width / static_cast<double>(1u << blocks.level[block]);
     }
 
+    // The area of a block's faces, m^(D-1).
+    __device__ double area(uint32_t block) const {
+        const double h = width(block);
+        return D == 3 ? h * h : h;
+    }
+
     // The centre of a cell along an axis, m.
     __device__ double centre(uint32_t block, int cell, int axis) const {
         const int at = 4 * blocks.coord[block * static_cast<uint64_t>(D) + axis] + cell_coord(cell, axis);

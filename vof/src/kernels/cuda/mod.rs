@@ -7,18 +7,24 @@ pub(crate) mod forces;
 pub(crate) mod interface;
 pub(crate) mod mesh;
 pub(crate) mod params;
+mod project;
 mod survey;
+mod turning;
+mod viscous;
 
 pub(crate) use interface::InterfaceWork;
 pub(crate) use mesh::DeviceMesh;
 pub(crate) use params::DeviceParams;
 
-use cutlink_device::cuda::Module;
+use cutlink_device::cuda::{CudaBuf, Module};
 
 static CURVATURE: [Module; 2] = cutlink_device::cuda_modules!("curvature");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static INTERFACE: [Module; 2] = cutlink_device::cuda_modules!("interface");
+static PROJECT: [Module; 2] = cutlink_device::cuda_modules!("project");
 static SURVEY: [Module; 2] = cutlink_device::cuda_modules!("survey");
+static TURNING: [Module; 2] = cutlink_device::cuda_modules!("turning");
+static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 
 /// Threads of a thread block of kernels that have a thread a cell.
 const THREADS: u32 = 256;
@@ -26,4 +32,9 @@ const THREADS: u32 = 256;
 /// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
 pub(crate) const fn tile_threads(d: usize) -> u32 {
     if d == 2 { 32 } else { 64 }
+}
+
+/// The addresses of an array for each axis.
+fn addresses<const D: usize>(of: [&CudaBuf<f64>; D]) -> [u64; D] {
+    of.map(|values| values.address(0))
 }

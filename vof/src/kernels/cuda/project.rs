@@ -1,0 +1,175 @@
+//! The projection: one thread a cell, or an axis and cell where faces are written.
+
+use super::{DeviceMesh, DeviceParams, PROJECT, THREADS, addresses};
+use crate::project::Sizes;
+use crate::running::Fields;
+use cutlink_device::{
+    Backend, DeviceError,
+    cuda::{Cuda, CudaBuf, LaunchGrid},
+};
+
+/// Threads of a sum: `LANES` of `sums.cuh`.
+const LANES: u32 = 1024;
+
+type Buf = CudaBuf<f64>;
+type Done = Result<(), DeviceError>;
+
+impl<const D: usize> DeviceMesh<D> {
+    /// One thread an axis and cell.
+    pub(super) fn over_faces(&self) -> LaunchGrid {
+        LaunchGrid::over(D * self.cells(), THREADS)
+    }
+
+    /// One thread a cell.
+    pub(super) fn over_cells(&self) -> LaunchGrid {
+        LaunchGrid::over(self.cells(), THREADS)
+    }
+}
+
+pub(super) fn to_faces<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    params: &DeviceParams<D>,
+    fields: &mut Fields<D, Cuda>,
+    acceleration: &Buf,
+    dt: f64,
+) -> Done {
+    let launch = cuda
+        .launch(&PROJECT, D, "to_faces")
+        .val(mesh.addresses())
+        .val(*params)
+        .buf(&fields.alpha)
+        .val(addresses(fields.velocity.each_ref()))
+        .buf(acceleration)
+        .val(dt)
+        .out(&mut fields.flux);
+    // SAFETY: fields of the mesh, here and below.
+    unsafe { launch.run(mesh.over_faces()) }
+}
+
+pub(super) fn conductance<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    params: &DeviceParams<D>,
+    alpha: &Buf,
+    out: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&PROJECT, D, "conductance")
+        .val(mesh.addresses())
+        .val(*params)
+        .buf(alpha)
+        .out(out);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_faces()) }
+}
+
+pub(super) fn right_side<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    params: &DeviceParams<D>,
+    [flux, conductance]: [&Buf; 2],
+    dt: f64,
+    b: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&PROJECT, D, "right_side")
+        .val(mesh.addresses())
+        .val(*params)
+        .buf(flux)
+        .buf(conductance)
+        .val(dt)
+        .out(b);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_cells()) }
+}
+
+pub(super) fn sizes<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    flux: &Buf,
+    b: &Buf,
+    dt: f64,
+) -> Result<Sizes, DeviceError> {
+    let mut sums = cuda.alloc("sums of blocks", 3 * mesh.len(), 0.0)?;
+    let launch = cuda
+        .launch(&PROJECT, D, "block_sizes")
+        .val(mesh.addresses())
+        .buf(flux)
+        .buf(b)
+        .val(dt)
+        .out(&mut sums);
+    // SAFETY: as above; three sums of each block.
+    unsafe { launch.run(mesh.over_cells())? };
+    let mut found = cuda.alloc("sums", 3, 0.0)?;
+    let launch = cuda
+        .launch(&PROJECT, D, "sizes")
+        .buf(&sums)
+        .val(mesh.len() as u32)
+        .out(&mut found);
+    // SAFETY: as above; a thread block for each of three.
+    unsafe { launch.run(LaunchGrid::blocks(3, LANES))? };
+    let found = cuda.download(&found)?;
+    Ok(Sizes {
+        net: found[0],
+        all: found[1],
+        squares: found[2],
+    })
+}
+
+pub(super) fn pull<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    params: &DeviceParams<D>,
+    fields: &Fields<D, Cuda>,
+    before: &Buf,
+    out: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&PROJECT, D, "pull")
+        .val(mesh.addresses())
+        .val(*params)
+        .buf(&fields.alpha)
+        .buf(&fields.pressure)
+        .buf(before)
+        .out(out);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_faces()) }
+}
+
+pub(super) fn correct<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    [after, before]: [&Buf; 2],
+    dt: f64,
+    flux: &mut Buf,
+) -> Done {
+    let count = flux.len();
+    let launch = cuda
+        .launch(&PROJECT, D, "correct")
+        .val(mesh.addresses())
+        .buf(after)
+        .buf(before)
+        .val(dt)
+        .out(flux);
+    // SAFETY: as above; one thread a face.
+    unsafe { launch.run(LaunchGrid::over(count, THREADS)) }
+}
+
+pub(super) fn to_cells<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    acceleration: &Buf,
+    dt: f64,
+    fields: &mut Fields<D, Cuda>,
+) -> Done {
+    let launch = cuda
+        .launch(&PROJECT, D, "to_cells")
+        .val(mesh.addresses())
+        .buf(acceleration)
+        .val(dt)
+        .val(fields.velocity.each_mut().map(CudaBuf::share))
+        .val(fields.pull.each_mut().map(CudaBuf::share));
+    // SAFETY: as above; the fields are borrowed for writing.
+    unsafe { launch.run(mesh.over_cells()) }
+}

@@ -1,0 +1,102 @@
+//! Viscosity: one thread a cell, or an axis and cell where faces are written.
+
+use super::{DeviceMesh, DeviceParams, VISCOUS, addresses};
+use crate::viscous::System;
+use cutlink_device::{
+    DeviceError,
+    cuda::{Cuda, CudaBuf},
+};
+
+type Buf = CudaBuf<f64>;
+type Done = Result<(), DeviceError>;
+
+pub(super) fn viscosity<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    params: &DeviceParams<D>,
+    alpha: &Buf,
+    out: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&VISCOUS, D, "viscosity")
+        .val(mesh.addresses())
+        .val(*params)
+        .buf(alpha)
+        .out(out);
+    // SAFETY: arrays of the mesh, here and below.
+    unsafe { launch.run(mesh.over_faces()) }
+}
+
+pub(super) fn stress<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    velocity: &[Buf; D],
+    conductance: &Buf,
+    component: usize,
+    out: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&VISCOUS, D, "stress")
+        .val(mesh.addresses())
+        .val(addresses(velocity.each_ref()))
+        .buf(conductance)
+        .val(component as u32)
+        .out(out);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_faces()) }
+}
+
+pub(super) fn force<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    stress: &Buf,
+    out: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&VISCOUS, D, "force")
+        .val(mesh.addresses())
+        .buf(stress)
+        .out(out);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_cells()) }
+}
+
+pub(super) fn kick<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    pull: &Buf,
+    dt: f64,
+    u: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&VISCOUS, D, "kick")
+        .val(mesh.cells() as u64)
+        .buf(pull)
+        .val(dt)
+        .out(u);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_cells()) }
+}
+
+pub(super) fn equation<const D: usize>(
+    cuda: &Cuda,
+    mesh: &DeviceMesh<D>,
+    params: &DeviceParams<D>,
+    of: &System<'_, Cuda>,
+    diagonal: &mut Buf,
+    b: &mut Buf,
+) -> Done {
+    let launch = cuda
+        .launch(&VISCOUS, D, "equation")
+        .val(mesh.addresses())
+        .val(*params)
+        .val(of.component as u32)
+        .val(of.dt)
+        .buf(of.alpha)
+        .buf(of.u)
+        .buf(of.force)
+        .out(diagonal)
+        .out(b);
+    // SAFETY: as above.
+    unsafe { launch.run(mesh.over_cells()) }
+}
