@@ -1,6 +1,8 @@
 //! A two-phase flow: its state, and a step.
 
 use crate::adapt::Following;
+#[cfg(feature = "cuda")]
+use crate::apart::Apart;
 use crate::compiled::compiled;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
@@ -10,6 +12,8 @@ use crate::transfer::{self, array};
 use crate::{LiquidShape, Turning, TwoPhaseError, shape};
 use cutlink_amr::dims;
 use cutlink_device::Host;
+#[cfg(feature = "cuda")]
+use cutlink_device::cuda::Cuda;
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -55,6 +59,9 @@ pub struct TwoPhaseFlow<const D: usize> {
     pub(crate) params: FlowParams<D>,
     /// The state, which everything but steps on a GPU works on.
     pub(crate) host: Running<D, Host>,
+    /// The state of such steps.
+    #[cfg(feature = "cuda")]
+    device: Option<Apart<D, Cuda>>,
     time: f64,
     steps: u64,
     /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
@@ -109,6 +116,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
         };
         let mut flow = Self {
             host: Running::new(Host, &mesh, fields)?,
+            #[cfg(feature = "cuda")]
+            device: None,
             mesh,
             params,
             time: 0.0,
@@ -225,12 +234,32 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     fn run(&mut self, next: Next) -> Result<(StepDone, Survey), TwoPhaseError> {
         let (mesh, params) = (&self.mesh, &self.params);
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &mut self.device {
+            return device.step(mesh, params, &self.host.fields, next);
+        }
         self.host.step(mesh, params, next)
     }
 
+    /// Makes the steps on a GPU from now on. All else is done by the CPU, on fields that are copied back at the end of
+    /// [`step`](Self::step) and [`advance`](Self::advance).
+    #[cfg(feature = "cuda")]
+    #[must_use]
+    pub fn on(mut self, cuda: &Cuda) -> Self {
+        self.device = Some(Apart::new(cuda.clone()));
+        self
+    }
+
     /// Brings the host's fields up to the last step. Every public method leaves them so.
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")]
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")
+    )]
     pub(crate) fn sync(&mut self) -> Result<(), TwoPhaseError> {
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &mut self.device {
+            device.sync(&mut self.host.fields)?;
+        }
         Ok(())
     }
 
@@ -260,6 +289,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// What was found of the state before holds no longer.
     fn changed(&mut self) {
         self.fastest = None;
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &mut self.device {
+            device.forget();
+        }
     }
 
     /// The largest divergence of a cell, 1/s.

@@ -19,6 +19,8 @@ mod worst;
 
 mod adapt;
 mod advance;
+#[cfg(feature = "cuda")]
+mod apart;
 mod compiled;
 mod contact;
 mod equations;

@@ -24,3 +24,5 @@ mod mesh;
 mod refusals;
 mod tension;
 mod turning;
+#[cfg(feature = "cuda")]
+mod twins;

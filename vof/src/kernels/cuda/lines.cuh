@@ -2,14 +2,10 @@
 
 #pragma once
 
+#include "components.cuh"
 #include "interface.cuh"
 #include "near.cuh"
 #include "params.cuh"
-
-// Arrays of a vector's components by cell.
-struct Components {
-    const double* of[D];
-};
 
 // Lines between centres of cells at the interface.
 struct Lines {

@@ -1,13 +1,14 @@
 //! The mesh of a flow in a device's memory.
 
+use super::THREADS;
 use crate::mesh::{FlowMesh, MARGIN, centre};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend, DeviceError,
-    cuda::{Cuda, CudaBuf},
+    cuda::{Cuda, CudaBuf, LaunchGrid},
 };
-use cutlink_elliptic::{BlockAddresses, Blocks, DeviceBlocks};
+use cutlink_elliptic::{BlockAddresses, Blocks, DeviceBlocks, faces};
 use std::{ops::Range, sync::Arc};
 
 /// A solid cell near a wall: `GhostCell` of `ghosts.cuh`.
@@ -101,6 +102,29 @@ impl<const D: usize> DeviceMesh<D> {
     /// How many blocks there are, refined ones included.
     pub(crate) fn len(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// Tables of its blocks.
+    pub(crate) fn tables(&self) -> &DeviceBlocks {
+        &self.tables
+    }
+
+    /// One thread an axis and cell.
+    pub(super) fn over_faces(&self) -> LaunchGrid {
+        LaunchGrid::over(D * self.cells(), THREADS)
+    }
+
+    /// One thread a cell.
+    pub(super) fn over_cells(&self) -> LaunchGrid {
+        LaunchGrid::over(self.cells(), THREADS)
+    }
+
+    /// # Panics
+    /// Where an array of cells, or of faces, has another length than the mesh.
+    pub(super) fn check(&self, of_cells: &[usize], of_faces: &[usize]) {
+        let (cells, len) = (self.cells(), self.len() * faces::per_block(D));
+        let is_sound = of_cells.iter().all(|&n| n == cells) && of_faces.iter().all(|&n| n == len);
+        assert!(is_sound, "arrays should be of the mesh");
     }
 
     /// Cells of all blocks.

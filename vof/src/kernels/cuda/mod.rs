@@ -8,7 +8,9 @@ pub(crate) mod interface;
 pub(crate) mod mesh;
 pub(crate) mod params;
 mod project;
+mod stages;
 mod survey;
+mod sweep;
 mod turning;
 mod viscous;
 
@@ -23,11 +25,15 @@ static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static INTERFACE: [Module; 2] = cutlink_device::cuda_modules!("interface");
 static PROJECT: [Module; 2] = cutlink_device::cuda_modules!("project");
 static SURVEY: [Module; 2] = cutlink_device::cuda_modules!("survey");
+static SWEEP: [Module; 2] = cutlink_device::cuda_modules!("sweep");
 static TURNING: [Module; 2] = cutlink_device::cuda_modules!("turning");
 static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 
-/// Threads of a thread block of kernels that have a thread a cell.
+/// Threads of a thread block of kernels that have a thread a cell: `THREADS` of `cells.cuh`.
 const THREADS: u32 = 256;
+
+/// Threads of a thread block that adds up: `LANES` of `sums.cuh`.
+const LANES: u32 = 1024;
 
 /// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
 pub(crate) const fn tile_threads(d: usize) -> u32 {

@@ -1,6 +1,6 @@
 //! The projection: one thread a cell, or an axis and cell where faces are written.
 
-use super::{DeviceMesh, DeviceParams, PROJECT, THREADS, addresses};
+use super::{DeviceMesh, DeviceParams, LANES, PROJECT, THREADS, addresses};
 use crate::project::Sizes;
 use crate::running::Fields;
 use cutlink_device::{
@@ -8,23 +8,8 @@ use cutlink_device::{
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
-/// Threads of a sum: `LANES` of `sums.cuh`.
-const LANES: u32 = 1024;
-
 type Buf = CudaBuf<f64>;
 type Done = Result<(), DeviceError>;
-
-impl<const D: usize> DeviceMesh<D> {
-    /// One thread an axis and cell.
-    pub(super) fn over_faces(&self) -> LaunchGrid {
-        LaunchGrid::over(D * self.cells(), THREADS)
-    }
-
-    /// One thread a cell.
-    pub(super) fn over_cells(&self) -> LaunchGrid {
-        LaunchGrid::over(self.cells(), THREADS)
-    }
-}
 
 pub(super) fn to_faces<const D: usize>(
     cuda: &Cuda,

@@ -1,0 +1,95 @@
+//! A state apart from the host's, which steps work on: that of a GPU.
+
+use crate::TwoPhaseError;
+use crate::flow::StepDone;
+use crate::kernels::TwoPhaseKernels;
+use crate::mesh::FlowMesh;
+use crate::params::FlowParams;
+use crate::running::{Fields, Next, Running, by_axis};
+use crate::survey::Survey;
+
+/// The state of a flow in a backend's memory. It is made from the host's fields where there is none.
+#[derive(Debug)]
+pub(crate) struct Apart<const D: usize, B: TwoPhaseKernels<D>> {
+    backend: B,
+    running: Option<Running<D, B>>,
+    /// Whether it has done steps that the host's fields do not have.
+    is_ahead: bool,
+}
+
+impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
+    pub(crate) fn new(backend: B) -> Self {
+        Self {
+            backend,
+            running: None,
+            is_ahead: false,
+        }
+    }
+
+    /// One step.
+    ///
+    /// # Errors
+    /// Those of [`Running::step`].
+    pub(crate) fn step(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        host: &Fields<D>,
+        next: Next,
+    ) -> Result<(StepDone, Survey), TwoPhaseError> {
+        let running = match &mut self.running {
+            Some(running) => running,
+            none => {
+                let fields = uploaded(&self.backend, host)?;
+                none.insert(Running::new(self.backend.clone(), mesh, fields)?)
+            }
+        };
+        self.is_ahead = true;
+        running.step(mesh, params, next)
+    }
+
+    /// Brings the host's fields up to the last step.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub(crate) fn sync(&mut self, host: &mut Fields<D>) -> Result<(), TwoPhaseError> {
+        if let Some(running) = self.running.as_ref().filter(|_| self.is_ahead) {
+            *host = downloaded(&self.backend, &running.fields)?;
+            self.is_ahead = false;
+        }
+        Ok(())
+    }
+
+    /// Forgets the state: the host's fields are others now.
+    pub(crate) fn forget(&mut self) {
+        (self.running, self.is_ahead) = (None, false);
+    }
+}
+
+fn uploaded<const D: usize, B: TwoPhaseKernels<D>>(
+    backend: &B,
+    from: &Fields<D>,
+) -> Result<Fields<D, B>, TwoPhaseError> {
+    let of = |values: &Vec<f64>| backend.upload(values.clone());
+    Ok(Fields {
+        alpha: of(&from.alpha)?,
+        velocity: by_axis(|a| of(&from.velocity[a]))?,
+        pressure: of(&from.pressure)?,
+        flux: of(&from.flux)?,
+        pull: by_axis(|a| of(&from.pull[a]))?,
+    })
+}
+
+fn downloaded<const D: usize, B: TwoPhaseKernels<D>>(
+    backend: &B,
+    from: &Fields<D, B>,
+) -> Result<Fields<D>, TwoPhaseError> {
+    let of = |values: &B::Buf<f64>| backend.download(values);
+    Ok(Fields {
+        alpha: of(&from.alpha)?,
+        velocity: by_axis(|a| of(&from.velocity[a]))?,
+        pressure: of(&from.pressure)?,
+        flux: of(&from.flux)?,
+        pull: by_axis(|a| of(&from.pull[a]))?,
+    })
+}

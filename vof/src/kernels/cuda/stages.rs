@@ -1,0 +1,264 @@
+//! The stages of a step: see [`TwoPhaseKernels`].
+
+use super::{
+    DeviceMesh, DeviceParams, InterfaceWork, forces, interface, project, survey, sweep, turning,
+    viscous,
+};
+use crate::TwoPhaseError;
+use crate::kernels::{Scene, TwoPhaseKernels};
+use crate::mesh::FlowMesh;
+use crate::project::Sizes;
+use crate::running::Fields;
+use crate::survey::Survey;
+use crate::sweep::{Crossing, SweepWork};
+use crate::turning::Rotation;
+use crate::viscous::System;
+use cutlink_device::cuda::{Cuda, CudaBuf};
+use cutlink_elliptic::DeviceBlocks;
+
+type Made<T> = Result<T, TwoPhaseError>;
+type Buf = CudaBuf<f64>;
+
+fn values<const D: usize>(at: &Scene<'_, D, Cuda>) -> DeviceParams<D> {
+    DeviceParams::new(at.params)
+}
+
+impl<const D: usize> TwoPhaseKernels<D> for Cuda {
+    type Mesh = DeviceMesh<D>;
+    type Interface = InterfaceWork;
+
+    fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<DeviceMesh<D>> {
+        Ok(DeviceMesh::new(self, mesh)?)
+    }
+
+    fn blocks_of(mesh: &DeviceMesh<D>) -> &DeviceBlocks {
+        mesh.tables()
+    }
+
+    fn interface(at: &Scene<'_, D, Self>) -> Made<InterfaceWork> {
+        Ok(InterfaceWork::new(at.backend, at.tables)?)
+    }
+
+    fn mark_full(at: &Scene<'_, D, Self>, alpha: &Buf, full: &mut CudaBuf<u8>) -> Made<()> {
+        Ok(sweep::mark_full(at.backend, at.tables, alpha, full)?)
+    }
+
+    fn planes(at: &Scene<'_, D, Self>, alpha: &Buf, interface: &mut InterfaceWork) -> Made<()> {
+        interface::planes(at.backend, at.tables, &values(at), alpha, interface)
+    }
+
+    fn fluxes(
+        at: &Scene<'_, D, Self>,
+        interface: &InterfaceWork,
+        of: &Crossing<'_, D, Self>,
+        w: &mut SweepWork<D, Self>,
+    ) -> Made<()> {
+        Ok(sweep::fluxes(
+            at.backend,
+            at.tables,
+            &values(at),
+            interface,
+            of,
+            w,
+        )?)
+    }
+
+    fn update(
+        at: &Scene<'_, D, Self>,
+        flux: &Buf,
+        along: (f64, usize),
+        w: &SweepWork<D, Self>,
+        alpha: &mut Buf,
+        velocity: Option<&mut [Buf; D]>,
+    ) -> Made<()> {
+        Ok(sweep::update(
+            at.backend,
+            at.tables,
+            &values(at),
+            flux,
+            along,
+            w,
+            alpha,
+            velocity,
+        )?)
+    }
+
+    fn keep_volume(
+        at: &Scene<'_, D, Self>,
+        alpha: &mut Buf,
+        flux: &Buf,
+        dt: f64,
+        full: &CudaBuf<u8>,
+    ) -> Made<()> {
+        Ok(sweep::keep_volume(
+            at.backend, at.tables, alpha, flux, dt, full,
+        )?)
+    }
+
+    fn viscosity(at: &Scene<'_, D, Self>, alpha: &Buf, out: &mut Buf) -> Made<()> {
+        Ok(viscous::viscosity(
+            at.backend,
+            at.tables,
+            &values(at),
+            alpha,
+            out,
+        )?)
+    }
+
+    fn stress(
+        at: &Scene<'_, D, Self>,
+        velocity: &[Buf; D],
+        conductance: &Buf,
+        component: usize,
+        out: &mut Buf,
+    ) -> Made<()> {
+        Ok(viscous::stress(
+            at.backend,
+            at.tables,
+            velocity,
+            conductance,
+            component,
+            out,
+        )?)
+    }
+
+    fn force(at: &Scene<'_, D, Self>, stress: &Buf, out: &mut Buf) -> Made<()> {
+        Ok(viscous::force(at.backend, at.tables, stress, out)?)
+    }
+
+    fn kick(at: &Scene<'_, D, Self>, pull: &Buf, dt: f64, u: &mut Buf) -> Made<()> {
+        Ok(viscous::kick(at.backend, at.tables, pull, dt, u)?)
+    }
+
+    fn equation(
+        at: &Scene<'_, D, Self>,
+        of: &System<'_, Self>,
+        diagonal: &mut Buf,
+        b: &mut Buf,
+    ) -> Made<()> {
+        Ok(viscous::equation(
+            at.backend,
+            at.tables,
+            &values(at),
+            of,
+            diagonal,
+            b,
+        )?)
+    }
+
+    fn coriolis(at: &Scene<'_, D, Self>, by: &Rotation, velocity: &mut [Buf; D]) -> Made<()> {
+        Ok(turning::turn(at.backend, at.tables, by, velocity)?)
+    }
+
+    fn accelerate(
+        at: &Scene<'_, D, Self>,
+        fields: &Fields<D, Self>,
+        interface: &mut InterfaceWork,
+        out: &mut Buf,
+    ) -> Made<()> {
+        let (alpha, pull) = (&fields.alpha, fields.pull.each_ref());
+        let values = values(at);
+        forces::accelerate(at.backend, at.tables, &values, alpha, pull, out, interface)
+    }
+
+    fn curvatures(at: &Scene<'_, D, Self>, interface: &InterfaceWork) -> Made<[usize; 2]> {
+        Ok(interface.curvatures(at.backend, &values(at))?)
+    }
+
+    fn to_faces(
+        at: &Scene<'_, D, Self>,
+        fields: &mut Fields<D, Self>,
+        acceleration: &Buf,
+        dt: f64,
+    ) -> Made<()> {
+        Ok(project::to_faces(
+            at.backend,
+            at.tables,
+            &values(at),
+            fields,
+            acceleration,
+            dt,
+        )?)
+    }
+
+    fn conductance(at: &Scene<'_, D, Self>, alpha: &Buf, out: &mut Buf) -> Made<()> {
+        Ok(project::conductance(
+            at.backend,
+            at.tables,
+            &values(at),
+            alpha,
+            out,
+        )?)
+    }
+
+    fn right_side(
+        at: &Scene<'_, D, Self>,
+        flux: &Buf,
+        conductance: &Buf,
+        dt: f64,
+        b: &mut Buf,
+    ) -> Made<()> {
+        Ok(project::right_side(
+            at.backend,
+            at.tables,
+            &values(at),
+            [flux, conductance],
+            dt,
+            b,
+        )?)
+    }
+
+    fn sizes(at: &Scene<'_, D, Self>, flux: &Buf, b: &Buf, dt: f64) -> Made<Sizes> {
+        Ok(project::sizes(at.backend, at.tables, flux, b, dt)?)
+    }
+
+    fn pull(
+        at: &Scene<'_, D, Self>,
+        fields: &Fields<D, Self>,
+        before: &Buf,
+        out: &mut Buf,
+    ) -> Made<()> {
+        Ok(project::pull(
+            at.backend,
+            at.tables,
+            &values(at),
+            fields,
+            before,
+            out,
+        )?)
+    }
+
+    fn correct(
+        at: &Scene<'_, D, Self>,
+        after_and_before: [&Buf; 2],
+        dt: f64,
+        flux: &mut Buf,
+    ) -> Made<()> {
+        Ok(project::correct(
+            at.backend,
+            at.tables,
+            after_and_before,
+            dt,
+            flux,
+        )?)
+    }
+
+    fn to_cells(
+        at: &Scene<'_, D, Self>,
+        acceleration: &Buf,
+        dt: f64,
+        fields: &mut Fields<D, Self>,
+    ) -> Made<()> {
+        Ok(project::to_cells(
+            at.backend,
+            at.tables,
+            acceleration,
+            dt,
+            fields,
+        )?)
+    }
+
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey> {
+        Ok(survey::survey(at.backend, at.tables, fields)?)
+    }
+}

@@ -1,0 +1,299 @@
+//! The same bits on an NVIDIA GPU as on the CPU. Without a GPU nothing is compared, which is printed.
+
+use crate::{adaptation, mesh};
+use cutlink_amr::Forest;
+use cutlink_device::cuda::Cuda;
+use cutlink_vof::{
+    Advanced, BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases, Turning,
+    TwoPhaseError, TwoPhaseFlow,
+};
+use std::sync::{Mutex, PoisonError};
+
+const STEPS: usize = 20;
+
+/// Runs a test on the first GPU, one at a time: tests share its stream.
+fn on_gpu(test: impl FnOnce(&Cuda)) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    match Cuda::checked(0) {
+        Ok(cuda) => test(&cuda),
+        Err(error) => println!("skipped: no CUDA device to test on: {error}"),
+    }
+}
+
+/// What both have to agree on: `make` makes a flow, `go` does what is compared.
+fn compare<const D: usize>(
+    make: impl Fn() -> TwoPhaseFlow<D>,
+    go: impl Fn(&mut TwoPhaseFlow<D>) -> Vec<f64>,
+) {
+    on_gpu(|cuda| {
+        let (mut here, mut there) = (make(), make().on(cuda));
+        let numbers = [go(&mut here), go(&mut there)];
+        let bits = numbers.map(|of| of.into_iter().map(f64::to_bits).collect::<Vec<_>>());
+        same_bits(&here, &there);
+        assert_eq!(bits[0], bits[1], "what steps report");
+    });
+}
+
+/// Compares all fields, by the place of the first number that differs.
+fn same_bits<const D: usize>(here: &TwoPhaseFlow<D>, there: &TwoPhaseFlow<D>) {
+    let [a, b] = [here.save(), there.save()];
+    assert_eq!(a.refined, b.refined, "meshes");
+    let cells = here.alpha().len();
+    let names = ["fraction"]
+        .into_iter()
+        .chain(["velocity"; D])
+        .chain(["pressure"]);
+    let mut first = 0;
+    for name in names {
+        let range = first..first + cells;
+        same(name, &a.values[range.clone()], &b.values[range]);
+        first += cells;
+    }
+    // Accelerations of cells come last.
+    let pull = a.values.len() - D * cells;
+    same("flux", &a.values[first..pull], &b.values[first..pull]);
+    same("pull", &a.values[pull..], &b.values[pull..]);
+    assert_eq!(a.time.to_bits(), b.time.to_bits(), "time");
+    assert_eq!(a.path.to_bits(), b.path.to_bits(), "path");
+}
+
+fn same(name: &str, a: &[f64], b: &[f64]) {
+    let differ = |(a, b): (&f64, &f64)| a.to_bits() != b.to_bits();
+    let count = a.iter().zip(b).filter(|&pair| differ(pair)).count();
+    if let Some(i) = a.iter().zip(b).position(differ) {
+        let (len, x, y) = (a.len(), a[i], b[i]);
+        panic!("{name}: {count} of {len} differ, first {i}: {x:e} on the CPU, {y:e} on the GPU");
+    }
+}
+
+/// Single steps, each followed by a copy to the host, then the rest by one advance.
+fn steps<const D: usize>(flow: &mut TwoPhaseFlow<D>) -> Vec<f64> {
+    let mut out = Vec::new();
+    let mut add = |done: &cutlink_vof::StepDone| {
+        out.extend([done.dt, done.courant, done.divergence]);
+        out.extend(done.curvatures.map(|n| n as f64));
+        out.push(done.pressure_iterations as f64);
+        out.push(done.viscous_iterations as f64);
+    };
+    let mut dt = 0.0;
+    for _ in 0..STEPS / 2 {
+        let done = flow.step(1.0).expect("a step");
+        dt = done.dt;
+        add(&done);
+    }
+    let length = (STEPS / 2) as f64 * dt;
+    let end = flow.time() + length;
+    let weight = |_, _| Ok::<_, TwoPhaseError>(None);
+    let each = |happened| {
+        if let Advanced::Step(done) = happened {
+            add(&done);
+        }
+    };
+    flow.advance(end, length, weight, each).expect("an advance");
+    out
+}
+
+fn ball<const D: usize>() -> LiquidShape<D> {
+    LiquidShape::Ball {
+        centre: std::array::from_fn(|a| [0.503, 0.61, 0.49][a]),
+        radius: 0.17,
+    }
+}
+
+/// Liquid below a plane at an angle to the cells.
+fn pool<const D: usize>() -> LiquidShape<D> {
+    let normal: [f64; D] = std::array::from_fn(|a| [0.3, 1.0, 0.2][a]);
+    LiquidShape::HalfSpace {
+        normal,
+        offset: 0.5,
+    }
+}
+
+/// Water and air with all forces.
+fn params<const D: usize>() -> FlowParams<D> {
+    let mut gravity = [0.0; D];
+    (gravity[0], gravity[1]) = (-2.0, -9.0);
+    FlowParams {
+        phases: Phases {
+            density: [1000.0, 1.0],
+            viscosity: [1e-1, 2e-3],
+            surface_tension: 0.7,
+        },
+        gravity,
+        faces: [[BoxFace::NoSlip; 2]; D],
+        courant: 0.3,
+        ..mesh::params()
+    }
+}
+
+/// A box of one level, with a body of solid cells if wanted.
+fn uniform<const D: usize>(root: u32, has_body: bool) -> FlowMesh<D> {
+    let forest: Forest<D> = mesh::forest([root; D], [false; D], 1, |_, _| false);
+    let mut solid = vec![0; forest.capacity()];
+    if has_body {
+        for id in 0..forest.capacity() {
+            let at = forest.coord[id];
+            // A block in the lower part, and half of the one beside it.
+            if at[1] == 0 && at[0] == root as i32 / 2 {
+                solid[id] = if D == 2 { 0xffff } else { u64::MAX };
+            } else if at[1] == 0 && at[0] == root as i32 / 2 - 1 {
+                solid[id] = 0xcccc_cccc_cccc_cccc & if D == 2 { 0xffff } else { u64::MAX };
+            }
+        }
+    }
+    FlowMesh::new(&forest, [0.0; D], 0.25 / f64::from(root), solid).expect("a mesh")
+}
+
+/// Levels that are fine where the liquid's surface may be.
+fn adaptation() -> InterfaceAdaptation {
+    InterfaceAdaptation {
+        vorticity: Some(0.05),
+        ..adaptation::levels(3)
+    }
+}
+
+fn falling<const D: usize>(root: u32) {
+    let make = || TwoPhaseFlow::new(uniform(root, false), params(), &[ball()]).expect("a flow");
+    compare::<D>(make, steps);
+}
+
+fn tilted<const D: usize>(root: u32) {
+    let make = || TwoPhaseFlow::new(uniform(root, true), params(), &[pool()]).expect("a flow");
+    compare::<D>(make, steps);
+}
+
+fn followed<const D: usize>(root: u32) {
+    let make = || {
+        let mut flow = adaptation::followed([root; D], params(), &[ball()], adaptation());
+        let swirl = |x: [f64; D]| std::array::from_fn(|a| (5.0 * x[(a + 1) % D]).sin());
+        flow.set_velocity(swirl).expect("a projection");
+        flow
+    };
+    compare::<D>(make, |flow| {
+        let look = flow.adapt().expect("a look");
+        let mut out = steps(flow);
+        let again = flow.adapt().expect("a look");
+        for look in [look, again] {
+            out.extend(look.leaves.iter().map(|&n| n as f64));
+        }
+        out.extend(steps(flow));
+        out
+    });
+}
+
+fn open<const D: usize>(root: u32) {
+    let mut params = params::<D>();
+    let mut velocity = [0.0; D];
+    velocity[0] = 0.7;
+    params.faces[0] = [
+        BoxFace::Inflow {
+            velocity,
+            liquid: 1.0,
+        },
+        BoxFace::Pressure {
+            value: 3.0,
+            liquid: 0.0,
+        },
+    ];
+    params.faces[1][1] = BoxFace::Slip;
+    let make = || {
+        let mesh = uniform(root, false);
+        TwoPhaseFlow::new(mesh, params.clone(), &[pool()]).expect("a flow")
+    };
+    compare::<D>(make, steps);
+}
+
+fn wetting<const D: usize>(root: u32) {
+    let mut params = params::<D>();
+    params.contact_angles[1][0] = 60f64.to_radians();
+    params.contact_angles[0][1] = 130f64.to_radians();
+    let mut centre = [0.513; D];
+    centre[1] = 0.0;
+    let cap = LiquidShape::Ball {
+        centre,
+        radius: 0.3,
+    };
+    let make = || {
+        let mesh = uniform(root, false);
+        TwoPhaseFlow::new(mesh, params.clone(), std::slice::from_ref(&cap)).expect("a flow")
+    };
+    compare::<D>(make, steps);
+}
+
+fn turning<const D: usize>(root: u32) {
+    let mut params = params::<D>();
+    params.turning = Some(Turning {
+        center: [0.4; D],
+        spin: if D == 2 {
+            [0.0, 0.0, 1.3]
+        } else {
+            [0.4, -0.7, 1.1]
+        },
+        rate: if D == 2 {
+            [0.0, 0.0, -2.0]
+        } else {
+            [0.3, 1.0, -2.0]
+        },
+    });
+    let make = || {
+        let mesh = uniform(root, false);
+        TwoPhaseFlow::new(mesh, params.clone(), &[pool()]).expect("a flow")
+    };
+    compare::<D>(make, steps);
+}
+
+/// A flow goes on from a saved state, and with other weight.
+fn resumed<const D: usize>(root: u32) {
+    let make = || TwoPhaseFlow::new(uniform(root, false), params(), &[ball()]).expect("a flow");
+    compare::<D>(make, |flow| {
+        let saved = flow.save();
+        let mut out = steps(flow);
+        flow.restore(&saved).expect("a saved state");
+        flow.set_weight([1.0; D], None).expect("numbers");
+        out.extend(steps(flow));
+        out
+    });
+}
+
+#[test]
+fn a_falling_drop() {
+    falling::<2>(6);
+    falling::<3>(4);
+}
+
+#[test]
+fn a_tilted_tank_with_a_body() {
+    tilted::<2>(6);
+    tilted::<3>(4);
+}
+
+#[test]
+fn a_mesh_that_follows_the_interface() {
+    followed::<2>(4);
+    followed::<3>(2);
+}
+
+#[test]
+fn openings() {
+    open::<2>(6);
+    open::<3>(4);
+}
+
+#[test]
+fn contact_angles() {
+    wetting::<2>(6);
+    wetting::<3>(4);
+}
+
+#[test]
+fn a_box_that_turns() {
+    turning::<2>(6);
+    turning::<3>(4);
+}
+
+#[test]
+fn a_saved_state() {
+    resumed::<2>(6);
+    resumed::<3>(4);
+}
