@@ -32,7 +32,7 @@ use crate::params::FlowParams;
 use crate::project::{self, Sizes};
 use crate::running::Fields;
 use crate::survey::{self, Survey};
-use crate::sweep::{self, Crossing, SweepWork};
+use crate::sweep::{self, Crossing, Moved, SweepWork};
 use crate::turning::Rotation;
 use crate::viscous::{self, System};
 use crate::{TwoPhaseError, forces};
@@ -92,8 +92,7 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         flux: &Self::Buf<f64>,
         along: (f64, usize),
         w: &SweepWork<D, Self>,
-        alpha: &mut Self::Buf<f64>,
-        velocity: Option<&mut [Self::Buf<f64>; D]>,
+        moved: Moved<'_, D, Self>,
     ) -> Made<()>;
 
     fn keep_volume(
@@ -256,10 +255,9 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         flux: &Vec<f64>,
         along: (f64, usize),
         w: &SweepWork<D, Self>,
-        alpha: &mut Vec<f64>,
-        velocity: Option<&mut [Vec<f64>; D]>,
+        moved: Moved<'_, D, Self>,
     ) -> Made<()> {
-        sweep::update(at, flux, along, w, alpha, velocity);
+        sweep::update(at, flux, along, w, moved);
         Ok(())
     }
 

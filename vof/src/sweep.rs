@@ -114,7 +114,11 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
         for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
             restrict::faces(at, crossing)?;
         }
-        B::update(at, flux, (dt, axis), w, alpha, velocity.as_deref_mut())?;
+        let moved = Moved {
+            alpha,
+            velocity: velocity.as_deref_mut(),
+        };
+        B::update(at, flux, (dt, axis), w, moved)?;
     }
     B::keep_volume(at, alpha, flux, dt, &w.full)
 }
@@ -133,9 +137,9 @@ pub(crate) fn update<const D: usize>(
     flux: &[f64],
     (dt, axis): (f64, usize),
     w: &SweepWork<D, Host>,
-    alpha: &mut [f64],
-    velocity: Option<&mut [Vec<f64>; D]>,
+    moved: Moved<'_, D, Host>,
 ) {
+    let Moved { alpha, velocity } = moved;
     let (mesh, phases) = (at.mesh, &at.params.phases);
     let (cells, per) = (dims::cells(D), faces::per_block(D));
     let (liquid, full) = (&w.liquid, &w.full);

@@ -1,5 +1,7 @@
 //! The same bits on an NVIDIA GPU as on the CPU. Without a GPU nothing is compared, which is printed.
 
+#![expect(clippy::print_stdout, reason = "why nothing was compared")]
+
 use crate::{adaptation, mesh};
 use cutlink_amr::Forest;
 use cutlink_device::cuda::Cuda;

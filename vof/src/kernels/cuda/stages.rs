@@ -10,7 +10,7 @@ use crate::mesh::FlowMesh;
 use crate::project::Sizes;
 use crate::running::Fields;
 use crate::survey::Survey;
-use crate::sweep::{Crossing, SweepWork};
+use crate::sweep::{Crossing, Moved, SweepWork};
 use crate::turning::Rotation;
 use crate::viscous::System;
 use cutlink_device::cuda::{Cuda, CudaBuf};
@@ -68,8 +68,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
         flux: &Buf,
         along: (f64, usize),
         w: &SweepWork<D, Self>,
-        alpha: &mut Buf,
-        velocity: Option<&mut [Buf; D]>,
+        moved: Moved<'_, D, Self>,
     ) -> Made<()> {
         Ok(sweep::update(
             at.backend,
@@ -78,8 +77,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
             flux,
             along,
             w,
-            alpha,
-            velocity,
+            moved,
         )?)
     }
 

@@ -1,7 +1,7 @@
 //! A sweep along one axis.
 
 use super::{DeviceMesh, DeviceParams, InterfaceWork, LANES, SWEEP, addresses};
-use crate::sweep::{Crossing, Momentum, SweepWork};
+use crate::sweep::{Crossing, Momentum, Moved, SweepWork};
 use cutlink_device::{
     DeviceError,
     cuda::{Cuda, CudaBuf, LaunchGrid},
@@ -59,9 +59,9 @@ pub(super) fn update<const D: usize>(
     flux: &CudaBuf<f64>,
     (dt, axis): (f64, usize),
     w: &SweepWork<D, Cuda>,
-    alpha: &mut CudaBuf<f64>,
-    velocity: Option<&mut [CudaBuf<f64>; D]>,
+    moved: Moved<'_, D, Cuda>,
 ) -> Result<(), DeviceError> {
+    let Moved { alpha, velocity } = moved;
     mesh.check(&[alpha.len(), w.full.len()], &[flux.len(), w.liquid.len()]);
     let (mut crossing, mut before, mut out) = ([0; D], [0; D], [0; D]);
     if let (Some(u), Some(m)) = (velocity, &w.momentum) {
