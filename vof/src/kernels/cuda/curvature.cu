@@ -8,7 +8,8 @@
 constexpr uint8_t GAS = 0, LIQUID = 1, BOTH = 2;
 
 // One thread block a block: what is in it. Zeroes the counts of cells that have a curvature by heights, and by a fit.
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) kinds(const double* alpha, uint8_t* kinds, uint32_t* counts) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    kinds(const double* alpha, uint8_t* kinds, uint32_t* counts) {
     if (blockIdx.x == 0 && threadIdx.x < 2) {
         counts[threadIdx.x] = 0;
     }
@@ -83,7 +84,8 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
 }
 
 // One thread block a block of the finest level, one warp a cell: fits where heights are missing.
-extern "C" __global__ void __launch_bounds__(TILE_THREADS) by_fits(Mesh mesh, Params params, Found found, uint32_t* counts) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    by_fits(Mesh mesh, Params params, Found found, uint32_t* counts) {
     __shared__ Fit fits[TILE_THREADS / WARP];
     const uint32_t block = mesh.first_finest + blockIdx.x;
     if (!found.has[blockIdx.x]) {
@@ -96,8 +98,8 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS) by_fits(Mesh mesh, Pa
     uint32_t missing[PARTS];
     for (int part = 0; part < PARTS; part++) {
         const int cell = part * WARP + lane;
-        const bool is_missing = cell < CELLS && isnan(found.curvature[first + cell])
-                                && sum_of_sizes(found.normals.get(first + cell)) != 0.0;
+        const bool is_missing = cell < CELLS && isnan(found.curvature[first + cell]) &&
+                                sum_of_sizes(found.normals.get(first + cell)) != 0.0;
         missing[part] = __ballot_sync(ALL, is_missing);
     }
     __syncthreads();

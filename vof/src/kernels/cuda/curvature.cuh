@@ -12,15 +12,12 @@ struct Found {
     Vectors positions;
     // 1/m; NaN where there is none.
     double* curvature;
-    // By block of the finest level: whether it may have such cells. Normals and positions of other blocks have not been written.
+    // By block of the finest level: whether it may have such cells. Normals and positions of other blocks have not been
+    // written.
     uint8_t* has;
     uint64_t first;
 
-    __device__ bool has_some(uint32_t block) const {
-        return block >= first && has[block - first];
-    }
+    __device__ bool has_some(uint32_t block) const { return block >= first && has[block - first]; }
 
-    __device__ uint64_t index(Cell cell) const {
-        return cell.index() - first * CELLS;
-    }
+    __device__ uint64_t index(Cell cell) const { return cell.index() - first * CELLS; }
 };

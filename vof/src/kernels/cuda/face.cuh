@@ -49,8 +49,8 @@ __device__ inline Vector face_centre(const Mesh& mesh, uint32_t block, int cell,
     return at;
 }
 
-// A thread's faces of leaves: the lower one of a cell along an axis, and the upper one of the block's last cell. `of` has the
-// values, by block, cell and side. A thread for each block, axis and cell; refined blocks stay as they are.
+// A thread's faces of leaves: the lower one of a cell along an axis, and the upper one of the block's last cell. `of`
+// has the values, by block, cell and side. A thread for each block, axis and cell; refined blocks stay as they are.
 template <typename Of>
 __device__ void fill_faces(const Mesh& mesh, double* out, Of of) {
     const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
-// Curvature by a parabola through positions around a cell, by the threads of a warp: `heights.rs` and `interface.rs`, which have the
-// order of operations.
+// Curvature by a parabola through positions around a cell, by the threads of a warp: `heights.rs` and `interface.rs`,
+// which have the order of operations.
 
 #pragma once
 
@@ -145,8 +145,8 @@ __device__ inline double term(int k, double s, double t) {
     return k == 0 ? 1.0 : k == 1 ? s : k == 2 ? s * s : k == 3 ? t : k == 4 ? t * t : s * t;
 }
 
-// Sums up the parabola's matrix and right side: each thread two of the numbers, in the order of the points. False where there are
-// too few points.
+// Sums up the parabola's matrix and right side: each thread two of the numbers, in the order of the points. False where
+// there are too few points.
 __device__ inline bool assemble(Fit& fit, int count, Vector n) {
     constexpr int NUMBERS = UNKNOWNS * COLUMNS;
     static_assert(NUMBERS <= 2 * WARP, "two numbers a thread");

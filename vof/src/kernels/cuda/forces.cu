@@ -8,9 +8,7 @@ struct Curvatures {
     const double* of;
     uint64_t first;
 
-    __device__ double get(Cell cell) const {
-        return cell.block >= first ? of[cell.index() - first * CELLS] : nan("");
-    }
+    __device__ double get(Cell cell) const { return cell.block >= first ? of[cell.index() - first * CELLS] : nan(""); }
 };
 
 // Curvature at a face: the mean of both cells', where both have one.
@@ -28,8 +26,8 @@ __device__ inline double at_face(const double* alpha, const Curvatures& curvatur
 }
 
 // One thread an axis and cell of a block. `has_lines`: whether there are planes, smoothed.
-extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, Curvatures curvatures, Planes planes,
-                                      Components pulls, uint32_t has_lines, double* out) {
+extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, Curvatures curvatures,
+                                      Planes planes, Components pulls, uint32_t has_lines, double* out) {
     const Lines lines = {mesh, params, alpha, planes, pulls};
     const double sigma = params.surface_tension;
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
@@ -49,14 +47,15 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* al
         const double mean = 0.5 * (ra + rb), distance = 0.5 * (face.widths[0] + face.widths[1]);
         double force = 0.0;
         if (sigma > 0.0) {
-            const double k = params.has_fixed_curvature ? params.fixed_curvature : at_face(alpha, curvatures, face.cells);
+            const double k =
+                params.has_fixed_curvature ? params.fixed_curvature : at_face(alpha, curvatures, face.cells);
             force += sigma * k * (cb - ca);
         }
         force -= params.head(at) * (rb - ra);
         if (has_lines && has_both) {
             const Cell a = face.cells[0], b = face.cells[1];
-            const double rise
-                = params.head(centre_of(mesh, b.block, b.cell)) - params.head(centre_of(mesh, a.block, a.cell));
+            const double rise =
+                params.head(centre_of(mesh, b.block, b.cell)) - params.head(centre_of(mesh, a.block, a.cell));
             const double felt = rise + distance * (turned - lines.pull(face.cells, axis));
             force += (lines.density(a, b, axis) - mean) * felt;
         }

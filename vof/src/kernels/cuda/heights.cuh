@@ -1,5 +1,5 @@
-// Heights of the interface over columns of cells, and curvature from them: `heights.rs`, which has the order of operations.
-// NaN stands for what is missing.
+// Heights of the interface over columns of cells, and curvature from them: `heights.rs`, which has the order of
+// operations. NaN stands for what is missing.
 
 #pragma once
 
@@ -12,8 +12,8 @@ constexpr double END = 1e-9;
 // Positions are taken from columns whose component of the normal is at least this part of the largest one.
 constexpr double STEEPEST = 0.7;
 
-// The height of the liquid in a column from the lower end of the fourth cell on the liquid's side, in cells: through a cell
-// along an axis, `sign` towards the empty side. NaN where an end is missing.
+// The height of the liquid in a column from the lower end of the fourth cell on the liquid's side, in cells: through a
+// cell along an axis, `sign` towards the empty side. NaN where an end is missing.
 __device__ inline double column(const double* tile, int at, int axis, int sign) {
     const int go = tile_step(axis) * sign;
     double sum = tile[at];
@@ -34,8 +34,8 @@ __device__ inline double column(const double* tile, int at, int axis, int sign) 
     return full && empty ? sum : nan("");
 }
 
-// Where the interface is in a cell's own columns: along each axis from the centre, in cells; NaN without a height, where it is
-// outside of the cell, or where the normal's component is less than STEEPEST of the largest one.
+// Where the interface is in a cell's own columns: along each axis from the centre, in cells; NaN without a height,
+// where it is outside of the cell, or where the normal's component is less than STEEPEST of the largest one.
 __device__ inline Vector positions(const double* tile, int at, Vector n) {
     double most = 0.0;
     for (int a = 0; a < D; a++) {
@@ -84,14 +84,13 @@ __device__ inline double along(const double* tile, int at, int axis, int sign) {
     if (isnan(hyy)) {
         return hyy;
     }
-    const double hxy = 0.25
-                       * (column(tile, at + x + y, axis, sign) - column(tile, at + x - y, axis, sign)
-                          - column(tile, at - x + y, axis, sign) + column(tile, at - x - y, axis, sign));
+    const double hxy = 0.25 * (column(tile, at + x + y, axis, sign) - column(tile, at + x - y, axis, sign) -
+                               column(tile, at - x + y, axis, sign) + column(tile, at - x - y, axis, sign));
     return of_surface(hx, hy, hxx, hyy, hxy);
 }
 
-// The sum of the principal curvatures times the cell's width, from heights along the normal's largest component, else along the
-// next one; NaN without heights.
+// The sum of the principal curvatures times the cell's width, from heights along the normal's largest component, else
+// along the next one; NaN without heights.
 __device__ inline double curvature(const double* tile, int at, Vector n) {
     int axes[D];
     for (int a = 0; a < D; a++) {

@@ -78,8 +78,8 @@ extern "C" __global__ void inner_normals(Mesh mesh, const double* alpha, Planes 
     inner.set(i, counts ? planes.normals.get(i) : Vector{});
 }
 
-// One thread a cell of the finest level: turns planes to the mean of the normals around that are not opposite to their own, of 5^D
-// cells, of more where there are none.
+// One thread a cell of the finest level: turns planes to the mean of the normals around that are not opposite to their
+// own, of 5^D cells, of more where there are none.
 extern "C" __global__ void smooth(Mesh mesh, const double* alpha, Vectors inner, Planes planes) {
     const uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const Cell own = {mesh.first_finest + static_cast<uint32_t>(i / CELLS), static_cast<int>(i % CELLS)};

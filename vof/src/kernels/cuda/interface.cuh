@@ -47,14 +47,10 @@ struct Planes {
     uint8_t* has;
     uint64_t first;
 
-    __device__ bool has_some(uint32_t block) const {
-        return block >= first && has[block - first];
-    }
+    __device__ bool has_some(uint32_t block) const { return block >= first && has[block - first]; }
 
     // The number of a cell of the finest level.
-    __device__ uint64_t index(Cell cell) const {
-        return cell.index() - first * CELLS;
-    }
+    __device__ uint64_t index(Cell cell) const { return cell.index() - first * CELLS; }
 
     // The part that is liquid of what leaves a cell in a step through a side: `courant` is its width in cells.
     __device__ double leaving(double c, Cell cell, int side, double courant) const {

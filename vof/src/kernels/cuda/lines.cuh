@@ -43,7 +43,7 @@ struct Lines {
         return sum / weights;
     }
 
-  private:
+private:
     // The part that is liquid of the line from a cell's centre along an axis, by so many widths.
     __device__ double liquid(Cell cell, int axis, double step) const {
         const double c = alpha[cell.index()];

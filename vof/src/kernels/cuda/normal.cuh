@@ -84,8 +84,8 @@ __device__ inline double misfit(const double* tile, int at, Vector n) {
     return error;
 }
 
-// Of the normals of one-sided and centred differences of columns of three cells, and of Youngs', the one whose line gives the
-// fractions around best: in 2D.
+// Of the normals of one-sided and centred differences of columns of three cells, and of Youngs', the one whose line
+// gives the fractions around best: in 2D.
 __device__ inline Vector elvira(const double* tile, int at, Vector young) {
     Vector best = scaled(young);
     double least = misfit(tile, at, best);

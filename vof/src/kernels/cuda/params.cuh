@@ -18,9 +18,7 @@ struct BoxFace {
     BoxKind kind;
     uint32_t pad;
 
-    __device__ bool is_wall() const {
-        return kind == BoxKind::SLIP || kind == BoxKind::NO_SLIP;
-    }
+    __device__ bool is_wall() const { return kind == BoxKind::SLIP || kind == BoxKind::NO_SLIP; }
 };
 
 // `DeviceParams` of `params.rs` of this folder.
@@ -42,9 +40,7 @@ struct Params {
     uint32_t has_fixed_curvature;
 
     // Density of a mixture, by the volume fraction of the liquid.
-    __device__ double rho(double c) const {
-        return density[1] + (density[0] - density[1]) * clamped(c, 0.0, 1.0);
-    }
+    __device__ double rho(double c) const { return density[1] + (density[0] - density[1]) * clamped(c, 0.0, 1.0); }
 
     // Viscosity of a mixture: the harmonic mean.
     __device__ double mu(double c) const {
@@ -55,18 +51,7 @@ struct Params {
         return 1.0 / (c / viscosity[0] + (1.0 - c) / viscosity[1]);
     }
 
-    __device__ const BoxFace& face(int side) const {
-        return faces[side];
-    }
-
-    // Whether there is weight, or the box turns.
-    __device__ bool has_head() const {
-        bool has = turns != 0;
-        for (int a = 0; a < D; a++) {
-            has = has || gravity[a] != 0.0;
-        }
-        return has;
-    }
+    __device__ const BoxFace& face(int side) const { return faces[side]; }
 
     // Whether all contact angles are right ones.
     __device__ bool is_right() const {
@@ -96,7 +81,7 @@ struct Params {
         return turns ? -cross({{rate[0], rate[1], rate[2]}}, arm(at)).v[axis] : 0.0;
     }
 
-  private:
+private:
     __device__ Vector3 arm(Vector at) const {
         for (int a = 0; a < D; a++) {
             at.v[a] -= center[a];

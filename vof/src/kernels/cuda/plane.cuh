@@ -51,8 +51,8 @@ struct Sorted {
             return {(2.0 * c - m12) / (2.0 * m3), 1.0 / m3};
         }
         const double f = 1.0 / (6.0 * m1 * m2 * m3);
-        const double v = c * c * (3.0 - 2.0 * c) + m1 * m1 * (m1 - 3.0 * c) + m2 * m2 * (m2 - 3.0 * c)
-                         + m3 * m3 * (m3 - 3.0 * c);
+        const double v =
+            c * c * (3.0 - 2.0 * c) + m1 * m1 * (m1 - 3.0 * c) + m2 * m2 * (m2 - 3.0 * c) + m3 * m3 * (m3 - 3.0 * c);
         const double square = m1 * m1 + m2 * m2 + m3 * m3;
         return {v * f, 3.0 * (2.0 * c * (1.0 - c) - square) * f};
     }
@@ -68,7 +68,7 @@ struct Sorted {
         return c < m2 ? c : 0.5 * (m1 + m2) + m3 * volume;
     }
 
-  private:
+private:
     __device__ static void order(double& low, double& high) {
         if (high < low) {
             const double kept = low;

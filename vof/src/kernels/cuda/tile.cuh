@@ -1,4 +1,5 @@
-// A block's values and those of four cells around, in memory that the threads of a thread block share: `FlowMesh::tile`.
+// A block's values and those of four cells around, in memory that the threads of a thread block share:
+// `FlowMesh::tile`.
 
 #pragma once
 

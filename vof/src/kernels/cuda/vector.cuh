@@ -42,8 +42,7 @@ __device__ inline Vector over(Vector n, double divisor) {
 }
 
 __device__ inline Vector3 cross(Vector3 a, Vector3 b) {
-    return {{a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2],
-             a.v[0] * b.v[1] - a.v[1] * b.v[0]}};
+    return {{a.v[1] * b.v[2] - a.v[2] * b.v[1], a.v[2] * b.v[0] - a.v[0] * b.v[2], a.v[0] * b.v[1] - a.v[1] * b.v[0]}};
 }
 
 __device__ inline double length(Vector3 a) {

@@ -1,13 +1,15 @@
-// Values of cells beside one another, across levels and at faces of the box: `velocity.rs`. `Blocks::next` is its `next`.
+// Values of cells beside one another, across levels and at faces of the box: `velocity.rs`. `Blocks::next` is its
+// `next`.
 
 #pragma once
 
 #include "mesh.cuh"
 #include "params.cuh"
 
-// A velocity component beyond a side of a cell; at faces of the box as a mirror gives the boundary's value; of solid cells as
-// at a wall at rest.
-__device__ inline double beyond(const Mesh& mesh, const Params& params, const double* u, int component, Cell at, int side) {
+// A velocity component beyond a side of a cell; at faces of the box as a mirror gives the boundary's value; of solid
+// cells as at a wall at rest.
+__device__ inline double beyond(const Mesh& mesh, const Params& params, const double* u, int component, Cell at,
+                                int side) {
     const double own = u[at.index()];
     const Cell other = mesh.blocks.next(at.block, at.cell, side);
     if (other.block != OUTSIDE) {
@@ -27,7 +29,8 @@ __device__ inline double beyond(const Mesh& mesh, const Params& params, const do
 }
 
 // The slope of a velocity component over a cell along an axis, limited.
-__device__ inline double slope(const Mesh& mesh, const Params& params, const double* u, int component, Cell at, int axis) {
+__device__ inline double slope(const Mesh& mesh, const Params& params, const double* u, int component, Cell at,
+                               int axis) {
     const double own = u[at.index()];
     const double low = own - beyond(mesh, params, u, component, at, 2 * axis);
     const double high = beyond(mesh, params, u, component, at, 2 * axis + 1) - own;
