@@ -105,11 +105,14 @@ impl TwoPhaseCase {
         }
     }
 
-    /// Resolves a case.
+    /// Resolves a case for a device with so many free bytes; none: the host itself.
     ///
     /// # Errors
     /// Keys that are missing or make no sense, too little memory.
-    pub(super) fn setting<const D: usize>(&self) -> Result<TwoPhaseSetting<D>, Error>
+    pub(super) fn setting<const D: usize>(
+        &self,
+        on_device: Option<u64>,
+    ) -> Result<TwoPhaseSetting<D>, Error>
     where
         Facet<D>: Exact<D> + Meet<D>,
         Host: AdaptKernels<D>,
@@ -125,9 +128,14 @@ impl TwoPhaseCase {
         let frame = mesh.frame;
         let cells = mesh.forest.leaves().count() * dims::cells(D);
         let bytes = cells as u64 * bytes_of_cell(D as u64);
-        let free = Host.free_bytes();
+        let free = Host.free_bytes().min(on_device.unwrap_or(u64::MAX));
         if bytes > free {
-            let text = format!("{cells} cells need {bytes} bytes of memory, and {free} are free");
+            let place = match on_device {
+                Some(on_device) if on_device == free => " on the GPU",
+                _ => "",
+            };
+            let text =
+                format!("{cells} cells need {bytes} bytes of memory, and {free} are free{place}");
             return Err(Error::new(ErrorKind::Memory, text)
                 .hint("fewer [domain] root cells or levels, or smaller [[refine]] boxes"));
         }

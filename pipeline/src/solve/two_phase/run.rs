@@ -2,8 +2,12 @@
 
 use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting, tables::Tables};
 use crate::solve::outcome::{Outcome, check_alone};
-use cutlink_common::{Error, Observer, device::DeviceReport, pool};
-use cutlink_device::{DeviceChoice, Host};
+use cutlink_common::{
+    Error, Observer,
+    device::{DeviceReport, Opened},
+    pool,
+};
+use cutlink_device::{Host, select};
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting, RunSummary,
     fields::{FieldName, FieldUnit, FieldUnits},
@@ -26,7 +30,7 @@ impl TwoPhaseCase {
     /// Runs the flow and writes the output folder. Notes and progress go to `observer`.
     ///
     /// # Errors
-    /// An invalid case, a device other than the CPU, a flow that does not fit into memory, existing files, a full disk;
+    /// An invalid case, a device that is not there, a flow that does not fit into memory, existing files, a full disk;
     /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so
     /// far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
     pub fn run_with(
@@ -56,40 +60,50 @@ impl TwoPhaseCase {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         check_alone(options, "two-phase flow")?;
-        if let DeviceChoice::Cuda(_) = options.device.unwrap_or_default().0 {
-            return Err(Error::input("two-phase flow runs on the CPU alone")
-                .hint("use `--device cpu`, or leave it out"));
-        }
-        let named = |error: Error| error.within(&self.name());
-        let work = || match self.dimensions().map_err(named)? {
-            2 => self.in_dimension::<2>(options, only_plan, observer),
-            _ => self.in_dimension::<3>(options, only_plan, observer),
+        let choice = options.device.unwrap_or_default().0;
+        let mut selected = select(choice)?;
+        let work = || {
+            let opened = Opened::open(choice, &mut selected)?;
+            let begun = Begun {
+                options,
+                only_plan,
+                device: DeviceReport::new(&selected, &opened),
+                opened,
+                observer,
+            };
+            match self.dimensions().map_err(|e| e.within(&self.name()))? {
+                2 => self.in_dimension::<2>(begun),
+                _ => self.in_dimension::<3>(begun),
+            }
         };
         pool::install(options.threads, work)
     }
 
-    fn in_dimension<const D: usize>(
-        &self,
-        options: &RunOptions,
-        only_plan: bool,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, Error>
+    fn in_dimension<const D: usize>(&self, begun: Begun<'_>) -> Result<Outcome, Error>
     where
         Facet<D>: Exact<D> + Meet<D>,
         Host: AdaptKernels<D>,
     {
+        let Begun {
+            options,
+            only_plan,
+            opened,
+            device,
+            observer,
+        } = begun;
         let named = |error: Error| error.within(&self.name());
-        let setting = self.setting::<D>().map_err(named)?;
+        let setting = self.setting::<D>(free_bytes(&opened)).map_err(named)?;
         setting.notes.iter().for_each(|note| observer.note(note));
         let units = units_of(setting.mesh.frame.dx, setting.dt)?;
         let text = self.to_toml()?;
         let run = RunSetting::new(&text, &self.run, &self.output, &setting.mesh, units.clone());
         let mut run = run.map_err(named)?;
         run.file.clone_from(&self.file);
+        run.device = device.clone();
         let following = setting.following.as_ref();
         run.looks = following.map(|(_, of)| Looks::of_levels::<D>(of.levels, setting.dt));
         let steps = options.steps.unwrap_or_else(|| run.until.most());
-        let plan = plan(&setting, steps);
+        let plan = plan(&setting, steps, &device);
         if only_plan || observer.wants_summary() {
             observer.summary(&plan.text)?;
             if only_plan {
@@ -120,11 +134,39 @@ impl TwoPhaseCase {
         if let Some(velocity) = velocity {
             set_velocity(&mut flow, &velocity).map_err(named)?;
         }
+        let flow = on_device(flow, &opened);
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
         let watched = (Tables::new(measured, &flow, dt), frame);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
+    }
+}
+
+/// What a run begins with.
+struct Begun<'a> {
+    options: &'a RunOptions,
+    only_plan: bool,
+    opened: Opened,
+    device: DeviceReport,
+    observer: &'a mut dyn Observer,
+}
+
+/// Free memory of a device that is not the host.
+fn free_bytes(opened: &Opened) -> Option<u64> {
+    match opened {
+        Opened::Cpu => None,
+        #[cfg(feature = "cuda")]
+        Opened::Cuda(cuda) => Some(cutlink_device::Backend::free_bytes(cuda)),
+    }
+}
+
+/// The flow, whose steps are made on the device.
+fn on_device<const D: usize>(flow: TwoPhaseFlow<D>, opened: &Opened) -> TwoPhaseFlow<D> {
+    match opened {
+        Opened::Cpu => flow,
+        #[cfg(feature = "cuda")]
+        Opened::Cuda(cuda) => flow.on(cuda),
     }
 }
 
@@ -166,7 +208,11 @@ fn units_of(dx: f64, dt: f64) -> Result<FieldUnits, Error> {
 }
 
 /// The forecast.
-fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
+fn plan<const D: usize>(
+    setting: &TwoPhaseSetting<D>,
+    steps: u64,
+    device: &DeviceReport,
+) -> RunPlan {
     let TwoPhaseSetting {
         mesh,
         params,
@@ -187,7 +233,6 @@ fn plan<const D: usize>(setting: &TwoPhaseSetting<D>, steps: u64) -> RunPlan {
     let h = mesh.frame.dx / f64::from(1u32 << (levels - 1));
     let time = steps as f64 * dt;
     let [liquid, gas] = params.phases.density;
-    let device = DeviceReport::cpu();
     let text = format!(
         "device  {}\ntwo-phase flow in {D}D, densities {liquid} and {gas} kg/m³\n{cells} cells on {levels} level{}, {:.1} MB; \
          the finest are {h:.4e} m wide{follows}\n{steps} steps of {dt:.4e} s: {time:.6} s; each is divided where the Courant number, \

@@ -43,7 +43,7 @@ steps = 8
 #[test]
 fn walls_boxes_and_bodies_stay_refined() {
     let case = TwoPhaseCase::from_toml(DAM).expect("a case");
-    let setting = case.setting::<2>().expect("a setting");
+    let setting = case.setting::<2>(None).expect("a setting");
     let (forest, frame) = (&setting.mesh.forest, setting.mesh.frame);
     let (floor, _) = setting.following.expect("a mesh that follows");
     let level = |of: &Forest<2>, at: [f64; 2]| {
@@ -83,7 +83,7 @@ fn contact_angles_that_mean_nothing_are_refused() {
     let with = |tension: &str, face: &str| {
         let text = DAM.replace("\"y+\" = \"pressure\"", face) + tension;
         let case = TwoPhaseCase::from_toml(&text).expect("a case");
-        let setting = case.setting::<2>();
+        let setting = case.setting::<2>(None);
         setting
             .map(|setting| setting.params.contact_angles)
             .map_err(|e| e.to_string())
