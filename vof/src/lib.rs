@@ -11,7 +11,8 @@
 //! divergence. Interfaces are on the finest level, which is checked in each step; a mesh may
 //! [follow](TwoPhaseFlow::follow) them. Bodies are solid cells.
 //!
-//! Results are the same bits for any number of threads. The crate runs on the CPU.
+//! Results are the same bits for any number of threads, and with the steps on an NVIDIA GPU (`TwoPhaseFlow::on`, feature
+//! `cuda`). Start, adaptation, integrals and loads are the CPU's.
 
 #[cfg(test)]
 #[path = "../../tests/kit/worst.rs"]
