@@ -78,6 +78,12 @@ fn closed<const D: usize>(
     diagonal: &[f64],
 ) -> Result<(Vec<u32>, Vec<f64>), EllipticError> {
     let cells = dims::cells(D);
+    let leaf = |block: &usize| blocks.is_leaf(*block);
+    let of_block = |block: usize| &diagonal[block * cells..(block + 1) * cells];
+    let is_held = |block: usize| of_block(block).iter().all(|&d| d > 0.0);
+    if !diagonal.is_empty() && (0..blocks.len()).filter(leaf).all(is_held) {
+        return Ok((Vec::new(), Vec::new()));
+    }
     let joined = Joined::new(blocks, conductance, diagonal)?;
     let Joined { mut sets, held } = joined;
     let mut is_held = vec![false; blocks.cells()];
