@@ -18,23 +18,29 @@ pub enum Advanced {
     Look(InterfaceLook),
     /// The flow made a step.
     Step(StepDone),
+    /// A step of the run has ended.
+    Reached,
 }
 
 impl<const D: usize> TwoPhaseFlow<D> {
-    /// Advances by the rest of a step of the run that is `length` long and ends at the time `end`, s. The mesh is adapted where
-    /// that is due. `weight` has the weight from a time on for so many seconds, or none where it stays; `each` is told what
+    /// Advances over steps of the run that are `length` long and end at the times `ends`, s. The mesh is adapted where that is
+    /// due. A state on a GPU is copied to the host at the end of all. `weight` has the weight from a time on for so many seconds, or none where it stays; `each` is told what
     /// happened.
     ///
     /// # Errors
     /// Those of a step, of a look and of `weight`, and [`TooFast`](TwoPhaseError::TooFast).
     pub fn advance<E: From<TwoPhaseError>>(
         &mut self,
-        end: f64,
+        ends: impl IntoIterator<Item = f64>,
         length: f64,
         mut weight: impl FnMut(f64, f64) -> Result<Option<Weight<D>>, E>,
         mut each: impl FnMut(Advanced),
     ) -> Result<(), E> {
-        let went = self.go(end, length, &mut weight, &mut each);
+        let went = ends.into_iter().try_for_each(|end| {
+            self.go(end, length, &mut weight, &mut each)?;
+            each(Advanced::Reached);
+            Ok::<(), E>(())
+        });
         let synced = self.sync();
         went?;
         Ok(synced?)

@@ -92,7 +92,8 @@ fn steps<const D: usize>(flow: &mut TwoPhaseFlow<D>) -> Vec<f64> {
             add(&done);
         }
     };
-    flow.advance(end, length, weight, each).expect("an advance");
+    flow.advance([end], length, weight, each)
+        .expect("an advance");
     out
 }
 

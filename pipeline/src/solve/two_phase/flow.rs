@@ -128,15 +128,16 @@ impl<const D: usize> TwoPhase<D> {
         });
     }
 
-    fn step(&mut self) -> Result<(), Error> {
-        let end = (self.steps + 1) as f64 * self.dt;
+    fn go(&mut self, steps: u64) -> Result<(), Error> {
+        let (from, dt) = (self.steps, self.dt);
+        let ends = (1..=steps).map(|n| (from + n) as f64 * dt);
         let frame = self.frame.as_ref();
         let weight = |time, dt| {
             let over = frame.map(|frame| frame.over(time, dt));
             over.transpose().map_err(Ended::Frame)
         };
         let mut all = Vec::new();
-        let went = self.flow.advance(end, self.dt, weight, |one| all.push(one));
+        let went = self.flow.advance(ends, dt, weight, |one| all.push(one));
         for one in all {
             match one {
                 Advanced::Look(look) => self.looked(look),
@@ -144,14 +145,13 @@ impl<const D: usize> TwoPhase<D> {
                     self.since.add(&done);
                     self.all.add(&done);
                 }
+                Advanced::Reached => self.steps += 1,
             }
         }
         went.map_err(|ended| match ended {
             Ended::Flow(error) => self.failed(error),
             Ended::Frame(error) => error,
-        })?;
-        self.steps += 1;
-        Ok(())
+        })
     }
 
     fn failed(&self, error: TwoPhaseError) -> Error {
@@ -199,7 +199,7 @@ where
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), Error> {
-        (0..steps).try_for_each(|_| self.step())
+        self.go(steps)
     }
 
     fn check(&self) -> Result<(), Error> {
