@@ -1,45 +1,12 @@
 //! A mesh that follows the interface: what a transfer keeps, flows as on a uniform mesh, resume.
 
-use crate::mesh;
+use crate::mesh::{self, followed, levels};
 use crate::worst::worst;
 use cutlink_amr::Forest;
 use cutlink_device::Host;
 use cutlink_vof::{
     BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases, TwoPhaseFlow,
 };
-
-pub(crate) fn levels(levels: usize) -> InterfaceAdaptation {
-    InterfaceAdaptation {
-        levels,
-        margin: 4,
-        vorticity: None,
-        coarsen: 0.5,
-        max_cells: u64::MAX,
-    }
-}
-
-/// A flow on a mesh of some levels that follows its liquid, which all levels are around at first; the box is 1 long.
-pub(crate) fn followed<const D: usize>(
-    root: [u32; D],
-    params: FlowParams<D>,
-    liquid: &[LiquidShape<D>],
-    adaptation: InterfaceAdaptation,
-) -> TwoPhaseFlow<D> {
-    let finest = 0.25 / f64::from(root[0]) / f64::from(1u32 << (adaptation.levels - 1));
-    let near = |c: [f64; D], half: f64| {
-        let corner = |sign: f64| c.map(|x| x + sign * half);
-        let of = |shape: &LiquidShape<D>| shape.touches(corner(-1.0), corner(1.0), 4.0 * finest);
-        liquid.iter().any(of)
-    };
-    let forest = mesh::forest(root, [false; D], adaptation.levels, near);
-    let width = 0.25 / f64::from(root[0]);
-    let mesh = FlowMesh::new(&forest, [0.0; D], width, Vec::new()).expect("a mesh");
-    let mut flow = TwoPhaseFlow::new(mesh, params, liquid).expect("a flow");
-    let floor = mesh::forest(root, [false; D], 1, |_, _| false);
-    flow.follow(forest, floor, adaptation)
-        .expect("a flow that is followed");
-    flow
-}
 
 fn copy<const D: usize>(forest: &Forest<D>) -> Forest<D> {
     forest.download(&Host).expect("memory")

@@ -86,7 +86,7 @@ fn v2_a_disc_in_a_vortex_comes_back() {
     assert!(error < 6.2e-2, "{error:e}");
     assert!(drift.abs() < 1e-12, "volume {drift:e}");
     // The same on a mesh of three levels that follows the disc: the interface's cells are the same ones.
-    let flow = adaptation::followed([2; 2], mesh::params(), &[disc()], adaptation::levels(3));
+    let flow = mesh::followed([2; 2], mesh::params(), &[disc()], mesh::levels(3));
     let ([found, drift], work) = turned(flow, 32);
     assert!((found / error - 1.0).abs() < 1e-9, "{found:e} {error:e}");
     assert!(drift.abs() < 1e-12, "volume {drift:e}");

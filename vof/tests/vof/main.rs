@@ -24,5 +24,3 @@ mod mesh;
 mod refusals;
 mod tension;
 mod turning;
-#[cfg(feature = "cuda")]
-mod twins;

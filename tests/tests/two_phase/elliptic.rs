@@ -1,5 +1,4 @@
-//! Elliptic equations on every backend: bit for bit those of the host. (The host's are tested against dense elimination and
-//! exact solutions in `elliptic/tests`.)
+//! Elliptic equations.
 
 use cutlink_amr::{Forest, Mark, checksum::mix, dims};
 use cutlink_device::Host;

@@ -1,40 +1,63 @@
-//! The same bits on an NVIDIA GPU as on the CPU. Without a GPU nothing is compared, which is printed.
+//! Steps of flows.
 
-#![expect(clippy::print_stdout, reason = "why nothing was compared")]
-
-use crate::{adaptation, mesh};
+use crate::mesh::{self, levels};
 use cutlink_amr::Forest;
-use cutlink_device::cuda::Cuda;
+use cutlink_device::Host;
+use cutlink_tests::{backend_test, worst};
 use cutlink_vof::{
-    Advanced, BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases, Turning,
-    TwoPhaseError, TwoPhaseFlow,
+    Advanced, BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases, StepDone,
+    Turning, TwoPhaseError, TwoPhaseFlow,
 };
-use std::sync::{Mutex, PoisonError};
+
+#[cfg(feature = "cuda")]
+use cutlink_device::cuda::Cuda;
+
+backend_test!(
+    on_one_thread:
+    a_falling_drop if slow_tests,
+    a_tilted_tank_with_a_body if slow_tests,
+    a_mesh_that_follows_the_interface if slow_tests,
+    openings if slow_tests,
+    contact_angles if slow_tests,
+    a_box_that_turns if slow_tests,
+    periodic_axes if slow_tests,
+    a_saved_state if slow_tests,
+);
 
 const STEPS: usize = 20;
 
-/// Runs a test on the first GPU, one at a time: tests share its stream.
-fn on_gpu(test: impl FnOnce(&Cuda)) {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    match Cuda::checked(0) {
-        Ok(cuda) => test(&cuda),
-        Err(error) => println!("skipped: no CUDA device to test on: {error}"),
+/// A backend that makes steps.
+trait Steps {
+    fn steps<const D: usize>(&self, flow: TwoPhaseFlow<D>) -> TwoPhaseFlow<D>;
+}
+
+/// On as many threads as there are: the flow to compare with has one.
+impl Steps for Host {
+    fn steps<const D: usize>(&self, flow: TwoPhaseFlow<D>) -> TwoPhaseFlow<D> {
+        flow
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl Steps for Cuda {
+    fn steps<const D: usize>(&self, flow: TwoPhaseFlow<D>) -> TwoPhaseFlow<D> {
+        flow.on(self)
     }
 }
 
 /// What both have to agree on: `make` makes a flow, `go` does what is compared.
-fn compare<const D: usize>(
+fn compare<const D: usize, K: Steps>(
+    kernels: &K,
     make: impl Fn() -> TwoPhaseFlow<D>,
     go: impl Fn(&mut TwoPhaseFlow<D>) -> Vec<f64>,
 ) {
-    on_gpu(|cuda| {
-        let (mut here, mut there) = (make(), make().on(cuda));
-        let numbers = [go(&mut here), go(&mut there)];
-        let bits = numbers.map(|of| of.into_iter().map(f64::to_bits).collect::<Vec<_>>());
-        same_bits(&here, &there);
-        assert_eq!(bits[0], bits[1], "what steps report");
-    });
+    let (mut here, mut there) = (make(), kernels.steps(make()));
+    let numbers = [go(&mut here), go(&mut there)];
+    let bits = numbers.map(|of| of.into_iter().map(f64::to_bits).collect::<Vec<_>>());
+    same_bits(&here, &there);
+    assert_eq!(bits[0], bits[1], "what steps report");
+    let moved = here.velocity().iter().flatten().map(|u| u.abs());
+    assert!(worst(moved) > 1e-3, "nothing moves");
 }
 
 /// Compares all fields, by the place of the first number that differs.
@@ -72,7 +95,7 @@ fn same(name: &str, a: &[f64], b: &[f64]) {
 /// Single steps, each followed by a copy to the host, then the rest by one advance.
 fn steps<const D: usize>(flow: &mut TwoPhaseFlow<D>) -> Vec<f64> {
     let mut out = Vec::new();
-    let mut add = |done: &cutlink_vof::StepDone| {
+    let mut add = |done: &StepDone| {
         out.extend([done.dt, done.courant, done.divergence]);
         out.extend(done.curvatures.map(|n| n as f64));
         out.push(done.pressure_iterations as f64);
@@ -152,28 +175,28 @@ fn uniform<const D: usize>(root: u32, has_body: bool) -> FlowMesh<D> {
 fn adaptation() -> InterfaceAdaptation {
     InterfaceAdaptation {
         vorticity: Some(0.05),
-        ..adaptation::levels(3)
+        ..levels(3)
     }
 }
 
-fn falling<const D: usize>(root: u32) {
+fn falling<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let make = || TwoPhaseFlow::new(uniform(root, false), params(), &[ball()]).expect("a flow");
-    compare::<D>(make, steps);
+    compare::<D, K>(kernels, make, steps);
 }
 
-fn tilted<const D: usize>(root: u32) {
+fn tilted<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let make = || TwoPhaseFlow::new(uniform(root, true), params(), &[pool()]).expect("a flow");
-    compare::<D>(make, steps);
+    compare::<D, K>(kernels, make, steps);
 }
 
-fn followed<const D: usize>(root: u32) {
+fn followed<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let make = || {
-        let mut flow = adaptation::followed([root; D], params(), &[ball()], adaptation());
+        let mut flow = mesh::followed([root; D], params(), &[ball()], adaptation());
         let swirl = |x: [f64; D]| std::array::from_fn(|a| (5.0 * x[(a + 1) % D]).sin());
         flow.set_velocity(swirl).expect("a projection");
         flow
     };
-    compare::<D>(make, |flow| {
+    compare::<D, K>(kernels, make, |flow| {
         let look = flow.adapt().expect("a look");
         let mut out = steps(flow);
         let again = flow.adapt().expect("a look");
@@ -185,7 +208,7 @@ fn followed<const D: usize>(root: u32) {
     });
 }
 
-fn open<const D: usize>(root: u32) {
+fn open<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let mut params = params::<D>();
     let mut velocity = [0.0; D];
     velocity[0] = 0.7;
@@ -204,10 +227,10 @@ fn open<const D: usize>(root: u32) {
         let mesh = uniform(root, false);
         TwoPhaseFlow::new(mesh, params.clone(), &[pool()]).expect("a flow")
     };
-    compare::<D>(make, steps);
+    compare::<D, K>(kernels, make, steps);
 }
 
-fn wetting<const D: usize>(root: u32) {
+fn wetting<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let mut params = params::<D>();
     params.contact_angles[1][0] = 60f64.to_radians();
     params.contact_angles[0][1] = 130f64.to_radians();
@@ -221,10 +244,10 @@ fn wetting<const D: usize>(root: u32) {
         let mesh = uniform(root, false);
         TwoPhaseFlow::new(mesh, params.clone(), std::slice::from_ref(&cap)).expect("a flow")
     };
-    compare::<D>(make, steps);
+    compare::<D, K>(kernels, make, steps);
 }
 
-fn turning<const D: usize>(root: u32) {
+fn turning<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let mut params = params::<D>();
     params.turning = Some(Turning {
         center: [0.4; D],
@@ -243,13 +266,33 @@ fn turning<const D: usize>(root: u32) {
         let mesh = uniform(root, false);
         TwoPhaseFlow::new(mesh, params.clone(), &[pool()]).expect("a flow")
     };
-    compare::<D>(make, steps);
+    compare::<D, K>(kernels, make, steps);
+}
+
+/// Periodic axes, on two levels.
+fn periodic<const D: usize, K: Steps>(kernels: &K, root: u32) {
+    let make = || {
+        let near = |c: [f64; D], half: f64| (c[1] - 0.5).abs() < 0.26 + half;
+        let mesh = mesh::mesh([root; D], std::array::from_fn(|a| a != 1), 2, near);
+        let mut flow = TwoPhaseFlow::new(mesh, params(), &[layer()]).expect("a flow");
+        let swirl = |x: [f64; D]| std::array::from_fn(|a| (6.0 * x[(a + 1) % D]).sin());
+        flow.set_velocity(swirl).expect("a projection");
+        flow
+    };
+    compare::<D, K>(kernels, make, steps);
+}
+
+/// A layer of liquid in the middle.
+fn layer<const D: usize>() -> LiquidShape<D> {
+    let mut corners = [[-1.0; D], [2.0; D]];
+    (corners[0][1], corners[1][1]) = (0.4, 0.61);
+    LiquidShape::Box(corners)
 }
 
 /// A flow goes on from a saved state, and with other weight.
-fn resumed<const D: usize>(root: u32) {
+fn resumed<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let make = || TwoPhaseFlow::new(uniform(root, false), params(), &[ball()]).expect("a flow");
-    compare::<D>(make, |flow| {
+    compare::<D, K>(kernels, make, |flow| {
         let saved = flow.save();
         let mut out = steps(flow);
         flow.restore(&saved).expect("a saved state");
@@ -259,44 +302,42 @@ fn resumed<const D: usize>(root: u32) {
     });
 }
 
-#[test]
-fn a_falling_drop() {
-    falling::<2>(6);
-    falling::<3>(4);
+fn a_falling_drop<K: Steps>(kernels: &K) {
+    falling::<2, K>(kernels, 6);
+    falling::<3, K>(kernels, 4);
 }
 
-#[test]
-fn a_tilted_tank_with_a_body() {
-    tilted::<2>(6);
-    tilted::<3>(4);
+fn a_tilted_tank_with_a_body<K: Steps>(kernels: &K) {
+    tilted::<2, K>(kernels, 6);
+    tilted::<3, K>(kernels, 4);
 }
 
-#[test]
-fn a_mesh_that_follows_the_interface() {
-    followed::<2>(4);
-    followed::<3>(2);
+fn a_mesh_that_follows_the_interface<K: Steps>(kernels: &K) {
+    followed::<2, K>(kernels, 4);
+    followed::<3, K>(kernels, 2);
 }
 
-#[test]
-fn openings() {
-    open::<2>(6);
-    open::<3>(4);
+fn openings<K: Steps>(kernels: &K) {
+    open::<2, K>(kernels, 6);
+    open::<3, K>(kernels, 4);
 }
 
-#[test]
-fn contact_angles() {
-    wetting::<2>(6);
-    wetting::<3>(4);
+fn contact_angles<K: Steps>(kernels: &K) {
+    wetting::<2, K>(kernels, 6);
+    wetting::<3, K>(kernels, 4);
 }
 
-#[test]
-fn a_box_that_turns() {
-    turning::<2>(6);
-    turning::<3>(4);
+fn a_box_that_turns<K: Steps>(kernels: &K) {
+    turning::<2, K>(kernels, 6);
+    turning::<3, K>(kernels, 4);
 }
 
-#[test]
-fn a_saved_state() {
-    resumed::<2>(6);
-    resumed::<3>(4);
+fn a_saved_state<K: Steps>(kernels: &K) {
+    resumed::<2, K>(kernels, 6);
+    resumed::<3, K>(kernels, 4);
+}
+
+fn periodic_axes<K: Steps>(kernels: &K) {
+    periodic::<2, K>(kernels, 4);
+    periodic::<3, K>(kernels, 2);
 }

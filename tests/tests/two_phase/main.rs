@@ -1,0 +1,13 @@
+//! Two-phase flow on every backend, bit for bit that of the host. (The host's is tested against exact solutions, dense
+//! elimination and published values in `elliptic/tests` and `vof/tests`.)
+//!
+//! | module | what |
+//! |---|---|
+//! | `elliptic` | operators, cycles and solutions on random forests |
+//! | `flows` | steps of flows, on meshes that stay or follow the interface |
+
+mod elliptic;
+mod flows;
+#[allow(dead_code, reason = "those of `vof/tests`, which use more of them")]
+#[path = "../../../vof/tests/vof/mesh.rs"]
+mod mesh;
