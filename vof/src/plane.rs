@@ -31,8 +31,8 @@ impl Sorted {
         Self { m, scale }
     }
 
-    /// A constant to begin with, for a volume of at most 1/2: to rounding where the plane cuts off one edge, or two along
-    /// the smallest component's axis.
+    /// A constant to begin with, for a volume of at most 1/2. It is right to rounding where it is between the two smaller
+    /// components, or above their sum.
     fn start(&self, volume: f64) -> f64 {
         let [m1, m2, m3] = self.m;
         let cube = 6.0 * m1 * m2 * m3 * volume;
