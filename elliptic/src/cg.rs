@@ -1,4 +1,4 @@
-//! Conjugate gradients (Hestenes, Stiefel 1952), preconditioned by the cycle.
+//! Conjugate gradients (Hestenes, Stiefel 1952), preconditioned by the cycle, or by a diagonal that is dominant.
 //!
 //! Products stay where the arrays are: the host reads a norm once an iteration, and a device replays an iteration as one
 //! recorded sequence.
@@ -47,8 +47,8 @@ pub(crate) mod scalar {
 #[derive(Debug)]
 pub struct SolveWork<B: Backend> {
     arrays: Option<Arrays<B>>,
-    /// Iterations by operator.
-    recorded: HashMap<u64, B::Graph>,
+    /// Iterations by operator, and whether its diagonal is dominant.
+    recorded: HashMap<(u64, bool), B::Graph>,
 }
 
 /// What a solve uses.
@@ -167,9 +167,9 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
     fn iterate(
         &self,
         w: &mut Arrays<B>,
-        recorded: &mut HashMap<u64, B::Graph>,
+        recorded: &mut HashMap<(u64, bool), B::Graph>,
     ) -> Result<(), EllipticError> {
-        let graph = match recorded.entry(self.id) {
+        let graph = match recorded.entry((self.id, self.is_dominant)) {
             Entry::Occupied(found) => found.into_mut(),
             Entry::Vacant(free) => match self.backend.record(|| self.iteration(w))? {
                 Some(graph) => free.insert(graph),
@@ -184,7 +184,11 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
 
     fn iteration(&self, w: &mut Arrays<B>) -> Result<(), EllipticError> {
         let backend = &self.backend;
-        self.cycle(w)?;
+        if self.is_dominant {
+            backend.over_diagonal(self, w)?;
+        } else {
+            self.cycle(w)?;
+        }
         backend.dot(
             self,
             [&w.r, &w.z],
@@ -208,7 +212,7 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         )
     }
 
-    /// One V-cycle from zero for the right side `r`, on leaves: the preconditioner alone.
+    /// The preconditioner alone, on leaves: one V-cycle from zero for the right side `r`.
     ///
     /// # Errors
     /// Where an array has another length, memory is short, or a device fails.
@@ -222,7 +226,11 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         check_length::<B>("the result", z, self.blocks.cells())?;
         let (w, _) = self.arrays(work)?;
         self.backend.copy(r, &mut w.r)?;
-        self.cycle(w)?;
+        if self.is_dominant {
+            self.backend.over_diagonal(self, w)?;
+        } else {
+            self.cycle(w)?;
+        }
         Ok(self.backend.copy(&w.z, z)?)
     }
 
@@ -243,7 +251,7 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
     fn arrays<'a>(
         &self,
         work: &'a mut SolveWork<B>,
-    ) -> Result<(&'a mut Arrays<B>, &'a mut HashMap<u64, B::Graph>), EllipticError> {
+    ) -> Result<(&'a mut Arrays<B>, &'a mut HashMap<(u64, bool), B::Graph>), EllipticError> {
         let (backend, n) = (&self.backend, self.blocks.cells());
         let layers = self.layers.block.len() * dims::cells(D);
         let sums = self.blocks.len().max(self.regions.sums());

@@ -47,28 +47,15 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         backend.begin_cycle(self, w)?;
         for level in (1..=finest).rev() {
             backend.save_layers(self, level, w)?;
-            self.smooth(level, w, true)?;
+            backend.smooth(self, level, w, true)?;
             backend.go_down(self, level, w)?;
         }
-        self.smooth(0, w, true)?;
+        backend.smooth(self, 0, w, true)?;
         backend.correct_root(self, w)?;
-        self.smooth(0, w, false)?;
+        backend.smooth(self, 0, w, false)?;
         for level in 1..=finest {
             backend.go_up(self, level, w)?;
-            self.smooth(level, w, false)?;
-        }
-        Ok(())
-    }
-
-    fn smooth(
-        &self,
-        level: usize,
-        w: &mut Arrays<B>,
-        from_zero: bool,
-    ) -> Result<(), EllipticError> {
-        for (step, factors) in Chebyshev::steps().into_iter().enumerate() {
-            let from_zero = from_zero && step == 0;
-            self.backend.smooth(self, level, w, factors, from_zero)?;
+            backend.smooth(self, level, w, false)?;
         }
         Ok(())
     }

@@ -70,6 +70,9 @@ pub trait EllipticKernels<const D: usize>: Backend {
     /// One over the diagonal of all cells on their own level, and of coarse layers with the finer faces.
     fn inverses(&self, op: &mut EllipticOperator<D, Self>) -> Result<(), EllipticError>;
 
+    /// The least share of the diagonal in what multiplies a cell's value, of leaves' cells that are unknowns; 1 where there are none.
+    fn least_share(&self, op: &EllipticOperator<D, Self>) -> Result<f64, EllipticError>;
+
     /// Conductances of the grids below the root level, and the matrix of the coarsest one.
     fn fill_boxes(&self, op: &mut EllipticOperator<D, Self>) -> Result<(), EllipticError>;
 
@@ -79,6 +82,13 @@ pub trait EllipticKernels<const D: usize>: Backend {
         op: &EllipticOperator<D, Self>,
         x: &Self::Buf<f64>,
         out: &mut Self::Buf<f64>,
+    ) -> Result<(), EllipticError>;
+
+    /// The correction where the diagonal is dominant: the residual over what multiplies the cell's value.
+    fn over_diagonal(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
     ) -> Result<(), EllipticError>;
 
     /// The cycle's right side from the residual, on leaves; a correction of zero.
@@ -96,14 +106,13 @@ pub trait EllipticKernels<const D: usize>: Backend {
         w: &mut Arrays<Self>,
     ) -> Result<(), EllipticError>;
 
-    /// A step of the smoother on a level and its coarse layers: what the former correction is multiplied by, and the residual
-    /// over the diagonal; whether the solution is zero.
+    /// The smoother on a level and its coarse layers; whether the solution is zero. On the way up it comes after `go_up` or
+    /// `correct_root`, which may have left the level's values where it reads them.
     fn smooth(
         &self,
         op: &EllipticOperator<D, Self>,
         level: usize,
         w: &mut Arrays<Self>,
-        factors: [f64; 2],
         from_zero: bool,
     ) -> Result<(), EllipticError>;
 

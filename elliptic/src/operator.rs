@@ -26,12 +26,20 @@ pub struct EllipticOperator<const D: usize, B: EllipticKernels<D> = Host> {
     /// One over the sum of all that multiplies a cell's value, on its own level; 0 for cells that are no unknowns.
     pub(crate) inverse: B::Buf<f64>,
     pub(crate) layers: Layers,
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for GPUs"))]
     pub(crate) lists: B::Lists,
     /// As `inverse`, of layers, with the finer faces.
     pub(crate) layer_inverse: B::Buf<f64>,
     pub(crate) boxes: BoxGrid<D, B>,
     pub(crate) regions: Regions<B>,
+    /// Whether the diagonal is so large that it preconditions better than a cycle.
+    pub(crate) is_dominant: bool,
 }
+
+/// The least share of [the diagonal](EllipticOperator::new) in what multiplies a cell's value from which on it alone is
+/// the preconditioner. The condition of the operator over its diagonal is then at most (2 − s)/s = 1.9, and 12 iterations gain ten
+/// digits, each at a fifth of the cost of one with a cycle, of which three are needed.
+const DOMINANT: f64 = 0.7;
 
 impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
     /// An operator of conductances of faces, and what multiplies each cell's own value beside them (an empty array:
@@ -72,6 +80,7 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
             diagonal,
             layers,
             regions,
+            is_dominant: false,
         };
         operator.prepare()?;
         Ok(operator)
@@ -118,6 +127,10 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         }
         backend.restrict_faces(&blocks, &self.tables, &mut self.conductance, [0.5, 0.75])?;
         backend.inverses(self)?;
+        self.is_dominant = B::len(&self.diagonal) > 0 && backend.least_share(self)? >= DOMINANT;
+        if self.is_dominant {
+            return Ok(());
+        }
         backend.fill_boxes(self)
     }
 

@@ -87,7 +87,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         params: FlowParams<D>,
         liquid: &[LiquidShape<D>],
     ) -> Result<Self, TwoPhaseError> {
-        params.check()?;
+        params.check(mesh.blocks.periodic())?;
         let [low, high] = mesh.corners();
         for shape in liquid {
             let [from, to] = shape.corners();
@@ -377,7 +377,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// Sets the weight that the next steps have, m/s², and how the box turns in them.
     ///
     /// # Errors
-    /// Numbers that are not finite.
+    /// Numbers that are not finite, weight along a periodic axis.
     pub fn set_weight(
         &mut self,
         gravity: [f64; D],
@@ -388,7 +388,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             turning,
             ..self.params
         };
-        params.check()?;
+        params.check(self.mesh.blocks.periodic())?;
         self.params = params;
         Ok(())
     }

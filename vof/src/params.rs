@@ -20,14 +20,20 @@ impl Phases {
         self.density[1] + (self.density[0] - self.density[1]) * c.clamp(0.0, 1.0)
     }
 
-    /// Viscosity of a mixture: the harmonic mean.
+    /// One over the viscosity of a mixture.
+    #[inline]
+    pub(crate) fn fluidity(&self, c: f64) -> f64 {
+        let c = c.clamp(0.0, 1.0);
+        c / self.viscosity[0] + (1.0 - c) / self.viscosity[1]
+    }
+
+    /// Viscosity of a mixture: the harmonic mean; zero where the fluids have none.
     #[inline]
     pub(crate) fn mu(&self, c: f64) -> f64 {
-        let c = c.clamp(0.0, 1.0);
-        if self.viscosity[0] == 0.0 || self.viscosity[1] == 0.0 {
-            return c * self.viscosity[0] + (1.0 - c) * self.viscosity[1];
+        if self.viscosity == [0.0; 2] {
+            return 0.0;
         }
-        1.0 / (c / self.viscosity[0] + (1.0 - c) / self.viscosity[1])
+        1.0 / self.fluidity(c)
     }
 
     /// # Errors
@@ -104,8 +110,28 @@ pub struct FlowParams<const D: usize> {
 }
 
 impl<const D: usize> FlowParams<D> {
-    pub(crate) fn check(&self) -> Result<(), TwoPhaseError> {
+    /// Checks the parameters, with the box's periodic axes. Along these the pressure less the weight is not periodic: nothing
+    /// carries the weight there.
+    pub(crate) fn check(&self, periodic: [bool; D]) -> Result<(), TwoPhaseError> {
         self.phases.check()?;
+        for a in (0..D).filter(|&a| periodic[a]) {
+            let g = self.gravity[a];
+            crate::check(
+                "gravity along a periodic axis",
+                g,
+                g == 0.0,
+                "zero: walls or a pressure face on this axis carry weight",
+            )?;
+            let across = |x: [f64; 3]| (0..3).filter(|&k| k != a).map(|k| x[k].abs()).sum::<f64>();
+            let turns: f64 =
+                (self.turning.as_ref()).map_or(0.0, |of| across(of.spin) + across(of.rate));
+            crate::check(
+                "the turning of a box about an axis that is not the periodic one",
+                turns,
+                turns == 0.0 || self.phases.density[0] == self.phases.density[1],
+                "zero: centrifugal forces are not periodic",
+            )?;
+        }
         let co = self.courant;
         crate::check(
             "the Courant number",

@@ -118,12 +118,12 @@ pub(crate) fn conductance<const D: usize>(
         match mesh.face(params, block, cell, side) {
             Face::Inner { cells, widths } => {
                 let [a, b] = cells.map(|c| params.phases.rho(alpha[c]));
-                2.0 / (a + b) * area / (0.5 * (widths[0] + widths[1]))
+                2.0 * area / ((a + b) * (0.5 * (widths[0] + widths[1])))
             }
             Face::Opening {
                 cell,
                 face: BoxFace::Pressure { .. },
-            } => area / params.phases.rho(alpha[cell]) / (0.5 * mesh.width_of(block)),
+            } => area / (params.phases.rho(alpha[cell]) * (0.5 * mesh.width_of(block))),
             _ => 0.0,
         }
     });
@@ -216,7 +216,8 @@ pub(crate) fn pull<const D: usize>(
                 widths,
             } => {
                 let [ra, rb] = [a, b].map(|c| params.phases.rho(alpha[c]));
-                -2.0 / (ra + rb) * (pressure[b] - pressure[a]) / (0.5 * (widths[0] + widths[1]))
+                let distance = 0.5 * (widths[0] + widths[1]);
+                -2.0 * (pressure[b] - pressure[a]) / ((ra + rb) * distance)
             }
             Face::Opening {
                 cell,
@@ -227,7 +228,7 @@ pub(crate) fn pull<const D: usize>(
                 } else {
                     value - pressure[cell]
                 };
-                -rise / params.phases.rho(alpha[cell]) / (0.5 * mesh.width_of(block))
+                -rise / (params.phases.rho(alpha[cell]) * (0.5 * mesh.width_of(block)))
             }
             _ => 0.0,
         };

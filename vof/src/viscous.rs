@@ -124,8 +124,8 @@ pub(crate) fn viscosity<const D: usize>(
     mesh.fill_faces(out, |block, cell, side| {
         match mesh.face(params, block, cell, side) {
             Face::Inner { cells, widths } => {
-                let [a, b] = cells.map(|c| params.phases.mu(alpha[c]));
-                2.0 * a * b / (a + b) * area(mesh, block) / (0.5 * (widths[0] + widths[1]))
+                let [a, b] = cells.map(|c| params.phases.fluidity(alpha[c]));
+                2.0 * area(mesh, block) / ((a + b) * (0.5 * (widths[0] + widths[1])))
             }
             _ => 0.0,
         }
@@ -205,7 +205,7 @@ pub(crate) fn stress<const D: usize>(
             Some((b, _)) => 0.5 * (h + mesh.width_of(b)),
             None => h,
         };
-        t * apart / h.powi(D as i32 - 1)
+        t * (apart * (1.0 / area(mesh, block)))
     };
     // From a cell to the next one beyond a side, per length.
     let rise = |component: usize, (block, cell): (usize, usize), side: usize| {
@@ -213,11 +213,11 @@ pub(crate) fn stress<const D: usize>(
             return 0.0;
         };
         let difference = u[component][b * cells + c] - u[component][block * cells + cell];
-        let apart = 0.5 * (mesh.width_of(block) + mesh.width_of(b));
+        let over = 1.0 / (0.5 * (mesh.width_of(block) + mesh.width_of(b)));
         if side % 2 == 1 {
-            difference / apart
+            difference * over
         } else {
-            -difference / apart
+            -difference * over
         }
     };
     mesh.fill_faces(out, |block, cell, side| {

@@ -56,7 +56,7 @@ fn matrix(links: &[Link], numbers: &[usize], size: usize, diagonal: &[f64]) -> V
 }
 
 /// `open` multiplies the coefficient of a face of the box; 0 closes it.
-fn compare<const D: usize>(forest: &Forest<D>, ratio: f64, held: bool, with_diagonal: bool) {
+fn compare<const D: usize>(forest: &Forest<D>, ratio: f64, held: bool, diagonal_size: f64) {
     let centre = forest.root.map(|n| 1.9 * f64::from(n));
     let density = |at: [f64; D]| {
         if mesh::to_sphere(at, centre, 1.6) < 0.0 {
@@ -75,14 +75,14 @@ fn compare<const D: usize>(forest: &Forest<D>, ratio: f64, held: bool, with_diag
     let blocks = mesh::blocks(forest);
     let mut random = mesh::random(5);
     let mut diagonal = Vec::new();
-    if with_diagonal {
+    if diagonal_size > 0.0 {
         diagonal = (0..blocks.cells())
-            .map(|_| 0.01 * (random() + 0.5))
+            .map(|_| diagonal_size * (random() + 0.51))
             .collect();
     }
     let operator =
         EllipticOperator::new(&Host, blocks, conductance, diagonal.clone()).expect("an operator");
-    let is_closed = !held && !with_diagonal;
+    let is_closed = !held && diagonal_size == 0.0;
     assert_eq!(
         operator.closed_regions(),
         usize::from(is_closed),
@@ -148,12 +148,12 @@ fn small_matrices_in_2d() {
     for (periodic, levels) in [([false, false], 3), ([true, false], 2), ([true, true], 1)] {
         let forest = mesh::forest([2, 1], periodic, levels, sphere);
         for ratio in [1.0, 1e3] {
-            for (held, with_diagonal) in [(false, false), (true, false), (false, true)] {
+            for (held, diagonal) in [(false, 0.0), (true, 0.0), (false, 0.01), (false, 1e4)] {
                 compare(
                     &forest,
                     ratio,
                     held && !periodic[0],
-                    with_diagonal || held && periodic[0],
+                    if held && periodic[0] { 0.01 } else { diagonal },
                 );
             }
         }
@@ -165,8 +165,9 @@ fn small_matrices_in_3d() {
     let corner = |c: [f64; 3], _: f64| c.iter().all(|&c| c < 0.6);
     for periodic in [[false; 3], [false, true, false]] {
         let forest = mesh::forest([2, 1, 1], periodic, 2, corner);
-        compare(&forest, 1e3, false, false);
-        compare(&forest, 1e3, true, false);
-        compare(&forest, 1.0, false, true);
+        compare(&forest, 1e3, false, 0.0);
+        compare(&forest, 1e3, true, 0.0);
+        compare(&forest, 1.0, false, 0.01);
+        compare(&forest, 1e3, false, 1e4);
     }
 }

@@ -274,9 +274,15 @@ fn periodic<const D: usize, K: Steps>(kernels: &K, root: u32) {
     let make = || {
         let near = |c: [f64; D], half: f64| (c[1] - 0.5).abs() < 0.26 + half;
         let mesh = mesh::mesh([root; D], std::array::from_fn(|a| a != 1), 2, near);
-        let mut flow = TwoPhaseFlow::new(mesh, params(), &[layer()]).expect("a flow");
-        let swirl = |x: [f64; D]| std::array::from_fn(|a| (6.0 * x[(a + 1) % D]).sin());
-        flow.set_velocity(swirl).expect("a projection");
+        let mut gravity = [0.0; D];
+        gravity[1] = -9.0;
+        let params = FlowParams {
+            gravity,
+            ..params()
+        };
+        let mut flow = TwoPhaseFlow::new(mesh, params, &[layer()]).expect("a flow");
+        let shear = |x: [f64; D]| std::array::from_fn(|a| if a == 1 { 0.0 } else { 6.0 * x[1] });
+        flow.set_velocity(shear).expect("a projection");
         flow
     };
     compare::<D, K>(kernels, make, steps);

@@ -1,6 +1,6 @@
 //! V1, V2: a slotted disc turned once (Zalesak 1979), a disc in a vortex and back (Rider, Kothe 1998); and volume.
 
-use crate::{adaptation, mesh};
+use crate::mesh;
 use cutlink_vof::{LiquidShape, TwoPhaseFlow};
 use std::f64::consts::PI;
 

@@ -1,7 +1,7 @@
 //! What is refused.
 
 use crate::mesh;
-use cutlink_vof::{BoxFace, FlowParams, LiquidShape, TwoPhaseError, TwoPhaseFlow};
+use cutlink_vof::{BoxFace, FlowParams, LiquidShape, Turning, TwoPhaseError, TwoPhaseFlow};
 
 fn small() -> cutlink_vof::FlowMesh<2> {
     mesh::mesh([2; 2], [false; 2], 1, |_, _| false)
@@ -34,6 +34,35 @@ fn parameters_out_of_their_range() {
             "{error}"
         );
     }
+}
+
+/// Weight along a periodic axis, and a box that turns with one, at the start and later.
+#[test]
+fn weight_along_a_periodic_axis() {
+    let mesh = || mesh::mesh([2; 2], [true, false], 1, |_, _| false);
+    let mut across = FlowParams {
+        gravity: [0.0, -1.0],
+        ..mesh::params()
+    };
+    across.phases.density[1] = 0.5;
+    let along = FlowParams {
+        gravity: [0.5, -1.0],
+        ..mesh::params()
+    };
+    let error = TwoPhaseFlow::new(mesh(), along, &[]).expect_err("weight");
+    let text = "gravity along a periodic axis";
+    assert!(error.to_string().contains(text), "{error}");
+    let mut flow = TwoPhaseFlow::new(mesh(), across, &[]).expect("a flow");
+    let error = flow.set_weight([-0.1, 0.0], None).expect_err("weight");
+    assert!(error.to_string().contains(text), "{error}");
+    let turning = Turning {
+        center: [0.5; 2],
+        spin: [0.0, 0.0, 1.0],
+        rate: [0.0; 3],
+    };
+    let error = flow.set_weight([0.0, -1.0], Some(turning));
+    let error = error.expect_err("it turns").to_string();
+    assert!(error.contains("turning of a box"), "{error}");
 }
 
 #[test]

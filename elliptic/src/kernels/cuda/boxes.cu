@@ -110,26 +110,26 @@ struct Boxes {
         inverse[shape.first + cell] = sum > 0.0 ? 1.0 / sum : 0.0;
     }
 
-    __device__ double residual(const Shape& shape, uint32_t cell) const {
+    __device__ double residual(const Shape& shape, const double* values, uint32_t cell) const {
         const Ints at = shape.at(cell);
-        const double value = x[shape.first + cell];
-        double r = b[shape.first + cell] - diagonal[shape.first + cell] * value;
+        const double value = values[shape.first + cell];
+        double rest = b[shape.first + cell] - diagonal[shape.first + cell] * value;
         for (int side = 0; side < SIDES; side++) {
             const uint32_t beside = shape.beside(side >> 1, at, side & 1);
-            const double beyond = beside == NONE ? 0.0 : x[shape.first + beside];
-            r -= t[side >> 1][shape.face(side >> 1, at, side & 1)] * (value - beyond);
+            const double beyond = beside == NONE ? 0.0 : values[shape.first + beside];
+            rest -= t[side >> 1][shape.face(side >> 1, at, side & 1)] * (value - beyond);
         }
-        return r;
+        return rest;
     }
 
-    // The smoother's correction.
-    __device__ void correct(const Shape& shape, uint32_t cell, double keep, double add, bool from_zero) const {
-        const double rest = from_zero ? b[shape.first + cell] : residual(shape, cell);
-        d[shape.first + cell] = keep * d[shape.first + cell] + add * inverse[shape.first + cell] * rest;
-    }
-
-    __device__ void add(const Shape& shape, uint32_t cell, bool from_zero) const {
-        x[shape.first + cell] = (from_zero ? 0.0 : x[shape.first + cell]) + d[shape.first + cell];
+    // A step of the smoother, from one array to another one; the same one where the solution is zero.
+    __device__ void smooth(const Shape& shape, uint32_t cell, double keep, double add, bool from_zero, const double* from,
+                           double* to) const {
+        const uint32_t own = shape.first + cell;
+        const double rest = from_zero ? b[own] : residual(shape, from, cell);
+        const double correction = keep * d[own] + add * inverse[own] * rest;
+        d[own] = correction;
+        to[own] = (from_zero ? 0.0 : from[own]) + correction;
     }
 
     __device__ void restrict(const Shape& fine, const Shape& coarse, uint32_t cell) const {
@@ -138,12 +138,13 @@ struct Boxes {
         b[coarse.first + cell] = sum;
     }
 
+    // Into `r`, where the smoother begins.
     __device__ void prolong(const Shape& fine, const Shape& coarse, uint32_t cell) const {
         Ints at = fine.at(cell);
         for (int a = 0; a < D; a++) {
             at.v[a] /= 2;
         }
-        x[fine.first + cell] += x[coarse.first + coarse.cell(at)];
+        r[fine.first + cell] = x[fine.first + cell] + x[coarse.first + coarse.cell(at)];
     }
 
     // A row of the coarsest grid's solution.
@@ -291,39 +292,38 @@ extern "C" __global__ void restrict_root(Shape first, const double* residuals, B
     }
 }
 
-// One thread a cell of the first grid.
-extern "C" __global__ void add_to_root(Operator op, Shape first, Boxes boxes, double* z) {
+// Adds the first grid's correction to the root level's values, into `to`. One thread a cell of root blocks.
+extern "C" __global__ void add_to_root(Operator op, uint32_t cells, Shape first, Boxes boxes, const double* z, double* to) {
     const uint32_t index = thread_index();
-    if (index < first.cells()) {
-        const Cell root = root_cell(first, first.at(index));
-        for (int corner = 0; corner < CHILDREN; corner++) {
-            const uint64_t cell = root.block * static_cast<uint64_t>(CELLS) + at_corner(root.cell, corner);
-            if (op.inverse[cell] > 0.0) {
-                z[cell] += boxes.x[index];
-            }
-        }
+    if (index >= cells) {
+        return;
     }
+    const uint32_t block = index / CELLS;
+    double value = z[index];
+    if (op.inverse[index] > 0.0) {
+        Ints up;
+        for (int a = 0; a < D; a++) {
+            up.v[a] = 2 * op.blocks.coord[block * static_cast<uint64_t>(D) + a] + (cell_coord(index % CELLS, a) >> 1);
+        }
+        value += boxes.x[first.cell(up)];
+    }
+    to[index] = value;
 }
 
 // One thread a cell, here and below.
-extern "C" __global__ void correct_box(Shape shape, Boxes boxes, double keep, double add, uint32_t from_zero) {
+// A step of the smoother between `x` and `r`: what it begins with is in `r` on the way up.
+extern "C" __global__ void smooth_box(Shape shape, Boxes boxes, double keep, double add, uint32_t from_zero, uint32_t to_r) {
     const uint32_t index = thread_index();
     if (index < shape.cells()) {
-        boxes.correct(shape, index, keep, add, from_zero);
-    }
-}
-
-extern "C" __global__ void add_box(Shape shape, Boxes boxes, uint32_t from_zero) {
-    const uint32_t index = thread_index();
-    if (index < shape.cells()) {
-        boxes.add(shape, index, from_zero);
+        double* const from = to_r || from_zero ? boxes.x : boxes.r;
+        boxes.smooth(shape, index, keep, add, from_zero, from, to_r ? boxes.r : boxes.x);
     }
 }
 
 extern "C" __global__ void residual_box(Shape shape, Boxes boxes) {
     const uint32_t index = thread_index();
     if (index < shape.cells()) {
-        boxes.r[shape.first + index] = boxes.residual(shape, index);
+        boxes.r[shape.first + index] = boxes.residual(shape, boxes.x, index);
     }
 }
 
@@ -357,11 +357,11 @@ __device__ void each_cell(uint32_t cells, F with) {
 
 __device__ void smooth_alone(const Shape& shape, const Boxes& boxes, const Factors& factors, bool from_zero) {
     for (int step = 0; step < 3; step++) {
-        const bool zero = from_zero && step == 0;
+        const bool zero = from_zero && step == 0, to_r = step == 1;
+        double* const from = to_r || zero ? boxes.x : boxes.r;
         each_cell(shape.cells(), [&](uint32_t cell) {
-            boxes.correct(shape, cell, factors.keep[step], factors.add[step], zero);
+            boxes.smooth(shape, cell, factors.keep[step], factors.add[step], zero, from, to_r ? boxes.r : boxes.x);
         });
-        each_cell(shape.cells(), [&](uint32_t cell) { boxes.add(shape, cell, zero); });
     }
 }
 
@@ -377,7 +377,7 @@ extern "C" __global__ void cycle_tail(__grid_constant__ const Tail tail, uint32_
     for (uint32_t level = 0; level < last; level++) {
         const Shape fine = shapes[level], coarse = shapes[level + 1];
         smooth_alone(fine, boxes, factors, true);
-        each_cell(fine.cells(), [&](uint32_t cell) { boxes.r[fine.first + cell] = boxes.residual(fine, cell); });
+        each_cell(fine.cells(), [&](uint32_t cell) { boxes.r[fine.first + cell] = boxes.residual(fine, boxes.x, cell); });
         each_cell(coarse.cells(), [&](uint32_t cell) { boxes.restrict(fine, coarse, cell); });
     }
     each_cell(shapes[last].cells(), [&](uint32_t row) { boxes.solve_coarsest(shapes[last], row); });

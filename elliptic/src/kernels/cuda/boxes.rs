@@ -6,6 +6,7 @@ use crate::box_grid::BoxShape;
 use crate::cg::Arrays;
 use crate::cycle::Chebyshev;
 use bytemuck::{Pod, Zeroable};
+use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, LaunchGrid};
 
 /// Grids of at most so many cells are cycled by one thread block, in one launch.
@@ -158,24 +159,16 @@ impl<const D: usize> Cycle<'_, D> {
     fn smooth(&self, level: usize, from_zero: bool) -> Done {
         let grid = over(&self.op.boxes.levels[level]);
         for (step, [keep, add]) in Chebyshev::steps().into_iter().enumerate() {
-            let from_zero = u32::from(from_zero && step == 0);
             let launch = self
                 .cuda
-                .launch(&BOXES, D, "correct_box")
+                .launch(&BOXES, D, "smooth_box")
                 .val(self.shape(level))
                 .val(self.boxes)
                 .val(keep)
                 .val(add)
-                .val(from_zero);
+                .val(u32::from(from_zero && step == 0))
+                .val(u32::from(step == 1));
             // SAFETY: arrays of all grids, which the caller of the cycle borrows; here and below.
-            unsafe { launch.run(grid)? };
-            let launch = self
-                .cuda
-                .launch(&BOXES, D, "add_box")
-                .val(self.shape(level))
-                .val(self.boxes)
-                .val(from_zero);
-            // SAFETY: as above.
             unsafe { launch.run(grid)? };
         }
         Ok(())
@@ -237,6 +230,7 @@ pub(super) fn correct_root<const D: usize>(
     transfer::residuals(cuda, op, 0, w)?;
     let boxes = addresses(op, Some(w));
     let shapes = &op.boxes.levels;
+    let cells = op.blocks.range(0).len() * dims::cells(D);
     let cycle = Cycle { cuda, op, boxes };
     let launch = cuda
         .launch(&BOXES, D, "restrict_root")
@@ -257,10 +251,12 @@ pub(super) fn correct_root<const D: usize>(
     let launch = cuda
         .launch(&BOXES, D, "add_to_root")
         .val(op.addresses())
+        .val(cells as u32)
         .val(cycle.shape(0))
         .val(boxes)
-        .out(&mut w.z);
-    // SAFETY: as above.
-    unsafe { launch.run(over(&shapes[0]))? };
+        .buf(&w.z)
+        .out(&mut w.q);
+    // SAFETY: as above; the cells of root blocks come first.
+    unsafe { launch.run(LaunchGrid::over(cells, THREADS))? };
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod boxes;
 mod prepare;
+mod smooth;
 mod tables;
 mod transfer;
 mod vectors;
@@ -167,6 +168,10 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
         prepare::inverses(self, op)
     }
 
+    fn least_share(&self, op: &EllipticOperator<D, Self>) -> Result<f64, EllipticError> {
+        prepare::least_share(self, op)
+    }
+
     fn fill_boxes(&self, op: &mut EllipticOperator<D, Self>) -> Done {
         boxes::fill(self, op)
     }
@@ -181,6 +186,10 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
         // SAFETY: arrays of the operator's cells.
         unsafe { launch.run(LaunchGrid::over(op.blocks.cells(), THREADS))? };
         Ok(())
+    }
+
+    fn over_diagonal(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        vectors::over_diagonal(self, op, w)
     }
 
     fn begin_cycle(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
@@ -201,37 +210,9 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
         op: &EllipticOperator<D, Self>,
         level: usize,
         w: &mut Arrays<Self>,
-        [keep, add]: [f64; 2],
         from_zero: bool,
     ) -> Done {
-        let (level, layers) = (op.level(level), op.lists.addresses());
-        let [layer_b, _, layer_d] = &mut w.layer;
-        let launch = self
-            .launch(&SMOOTH, D, "smooth")
-            .val(op.addresses())
-            .val(level)
-            .val(layers)
-            .buf(&op.layer_inverse)
-            .buf(&w.z)
-            .buf(&w.b)
-            .out(&mut w.d)
-            .buf(layer_b)
-            .out(layer_d)
-            .val(keep)
-            .val(add)
-            .val(u32::from(from_zero));
-        // SAFETY: blocks and layers of the operator, arrays of their cells. Values are read that this kernel does not write.
-        unsafe { launch.run(level.grid::<D>(level.places))? };
-        let launch = self
-            .launch(&SMOOTH, D, "add_corrections")
-            .val(level)
-            .val(layers)
-            .buf(&w.d)
-            .buf(layer_d)
-            .out(&mut w.z);
-        // SAFETY: as above; a layer's leaf is in the list once.
-        unsafe { launch.run(level.grid::<D>(level.places))? };
-        Ok(())
+        smooth::smooth(self, op, level, w, from_zero)
     }
 
     fn go_down(&self, op: &EllipticOperator<D, Self>, level: usize, w: &mut Arrays<Self>) -> Done {

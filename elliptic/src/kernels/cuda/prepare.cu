@@ -86,6 +86,22 @@ extern "C" __global__ void inverses(Operator op, uint32_t cells, double* inverse
     }
 }
 
+// The least share of the diagonal. One thread a cell.
+extern "C" __global__ void least_share(Operator op, uint32_t cells, unsigned long long* least) {
+    const uint32_t index = thread_index();
+    // Numbers that are not negative are ordered as their bits.
+    long long bits = __double_as_longlong(1.0);
+    if (index < cells && op.blocks.is_leaf(index / CELLS) && op.inverse[index] > 0.0) {
+        bits = min(bits, __double_as_longlong(op.diagonal[index] * op.inverse[index]));
+    }
+    for (int other = 16; other > 0; other /= 2) {
+        bits = min(bits, __shfl_down_sync(~0u, bits, other));
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicMin(least, static_cast<unsigned long long>(bits));
+    }
+}
+
 // One thread a cell of a coarse layer.
 extern "C" __global__ void layer_inverses(Operator op, Layers layers, uint32_t cells, double* inverse) {
     const uint32_t index = thread_index();

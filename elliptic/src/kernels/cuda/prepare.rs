@@ -77,6 +77,22 @@ pub(super) fn first_opened<const D: usize>(
     read_first(cuda, &first)
 }
 
+pub(super) fn least_share<const D: usize>(
+    cuda: &Cuda,
+    op: &EllipticOperator<D, Cuda>,
+) -> Result<f64, EllipticError> {
+    let mut least = cuda.alloc("a share", 1, 1.0)?;
+    let cells = op.blocks.cells();
+    let launch = cuda
+        .launch(&PREPARE, D, "least_share")
+        .val(op.addresses())
+        .val(cells as u32)
+        .out(&mut least);
+    // SAFETY: arrays of the operator's cells, with a diagonal.
+    unsafe { launch.run(LaunchGrid::over(cells, THREADS))? };
+    Ok(cuda.download(&least)?[0])
+}
+
 pub(super) fn inverses<const D: usize>(cuda: &Cuda, op: &mut EllipticOperator<D, Cuda>) -> Done {
     let (addresses, cells) = (op.addresses(), op.blocks.cells());
     let launch = cuda

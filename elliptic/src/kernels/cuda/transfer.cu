@@ -32,10 +32,10 @@ extern "C" __global__ void residuals(Operator op, Level level, const uint32_t* t
     if (index < own) {
         const uint32_t block = level.first + index / CELLS;
         const uint64_t at = block * static_cast<uint64_t>(CELLS) + cell;
-        d[at] = b[at] - op.on_level(x, block, cell);
+        d[at] = b[at] - op.on_level(x, x, block, cell);
     } else if (index < own + touched_count * CELLS) {
         const uint32_t block = touched[first_touched + (index - own) / CELLS];
-        b[block * static_cast<uint64_t>(CELLS) + cell] -= op.on_leaf(x, block, cell);
+        b[block * static_cast<uint64_t>(CELLS) + cell] -= op.on_leaf(x, x, block, cell);
     }
 }
 
@@ -69,18 +69,20 @@ extern "C" __global__ void sum_children(Blocks blocks, uint32_t first, uint32_t 
     to[block * static_cast<uint64_t>(CELLS) + index % CELLS] = sum;
 }
 
-// The coarser level's correction on a level's cells, and what its coarse layers had before. One thread a cell, those of
-// layers last.
-extern "C" __global__ void go_up(Operator op, Level level, Layers layers, const double* aside, double* x) {
+// The coarser level's correction on a level's cells, into `to`, and what its coarse layers had before, in `x`. One thread a
+// cell, those of layers last.
+extern "C" __global__ void go_up(Operator op, Level level, Layers layers, const double* aside, double* x, double* to) {
     const uint32_t index = thread_index(), own = level.count * CELLS;
     const int cell = index % CELLS;
     if (index < own) {
         const uint32_t block = level.first + index / CELLS, parent = op.blocks.parent[block];
         const uint64_t at = block * static_cast<uint64_t>(CELLS) + cell;
+        double value = x[at];
         // Cells without open faces are no unknowns.
-        if (parent != NONE && op.inverse[at] > 0.0) {
-            x[at] += x[parent * static_cast<uint64_t>(CELLS) + cell_above(op.blocks.corner(block), cell)];
+        if (op.inverse[at] > 0.0) {
+            value += x[parent * static_cast<uint64_t>(CELLS) + cell_above(op.blocks.corner(block), cell)];
         }
+        to[at] = value;
     } else if (index < own + level.places * CELLS) {
         const uint32_t place = level.first_place + (index - own) / CELLS;
         x[layers.block[place] * static_cast<uint64_t>(CELLS) + cell] += aside[place * static_cast<uint64_t>(CELLS) + cell];

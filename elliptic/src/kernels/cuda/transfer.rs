@@ -62,7 +62,10 @@ pub(super) fn begin_cycle<const D: usize>(
 }
 
 /// One thread a cell of a level's coarse layers.
-fn over_layers<const D: usize>(op: &EllipticOperator<D, Cuda>, level: usize) -> LaunchGrid {
+pub(super) fn over_layers<const D: usize>(
+    op: &EllipticOperator<D, Cuda>,
+    level: usize,
+) -> LaunchGrid {
     LaunchGrid::over(op.layers.range[level].len() * dims::cells(D), THREADS)
 }
 
@@ -138,7 +141,8 @@ pub(super) fn go_up<const D: usize>(
         .val(of)
         .val(op.lists.addresses())
         .buf(&w.layer[1])
-        .out(&mut w.z);
+        .out(&mut w.z)
+        .out(&mut w.q);
     // SAFETY: arrays of cells and of layers. Parents are refined blocks of the next coarser level, layers are leaves there: what
     // is read is not written.
     unsafe { launch.run(of.grid::<D>(of.places))? };

@@ -44,6 +44,13 @@ extern "C" __global__ void subtract(Blocks blocks, uint32_t cells, const double*
     }
 }
 
+extern "C" __global__ void over_diagonal(Operator op, uint32_t cells, const double* r, double* z) {
+    const uint32_t index = thread_index();
+    if (index < cells && op.blocks.is_leaf(index / CELLS)) {
+        z[index] = op.inverse[index] * r[index];
+    }
+}
+
 extern "C" __global__ void turn(Blocks blocks, uint32_t cells, const double* scalars, const double* z, double* p) {
     const uint32_t index = thread_index();
     if (index < cells && blocks.is_leaf(index / CELLS)) {

@@ -69,6 +69,22 @@ pub(super) fn subtract<const D: usize>(
     Ok(())
 }
 
+pub(super) fn over_diagonal<const D: usize>(
+    cuda: &Cuda,
+    op: &EllipticOperator<D, Cuda>,
+    w: &mut Arrays<Cuda>,
+) -> Done {
+    let launch = cuda
+        .launch(&VECTORS, D, "over_diagonal")
+        .val(op.addresses())
+        .val(op.cells())
+        .buf(&w.r)
+        .out(&mut w.z);
+    // SAFETY: as in `start`.
+    unsafe { launch.run(over_cells(op))? };
+    Ok(())
+}
+
 pub(super) fn turn<const D: usize>(
     cuda: &Cuda,
     op: &EllipticOperator<D, Cuda>,

@@ -76,6 +76,10 @@ impl<const D: usize> EllipticKernels<D> for Host {
         Ok(())
     }
 
+    fn least_share(&self, op: &EllipticOperator<D>) -> Result<f64, EllipticError> {
+        Ok(prepare::least_share(op))
+    }
+
     fn fill_boxes(&self, op: &mut EllipticOperator<D>) -> Done {
         boxes::fill(op);
         Ok(())
@@ -83,6 +87,11 @@ impl<const D: usize> EllipticKernels<D> for Host {
 
     fn apply(&self, op: &EllipticOperator<D>, x: &Vec<f64>, out: &mut Vec<f64>) -> Done {
         apply::apply(op, x, out);
+        Ok(())
+    }
+
+    fn over_diagonal(&self, op: &EllipticOperator<D>, w: &mut Arrays<Self>) -> Done {
+        vectors::over_diagonal(op, w);
         Ok(())
     }
 
@@ -101,10 +110,9 @@ impl<const D: usize> EllipticKernels<D> for Host {
         op: &EllipticOperator<D>,
         level: usize,
         w: &mut Arrays<Self>,
-        factors: [f64; 2],
         from_zero: bool,
     ) -> Done {
-        smooth::smooth(op, level, w, factors, from_zero);
+        smooth::smooth(op, level, w, from_zero);
         Ok(())
     }
 

@@ -71,6 +71,23 @@ pub(super) fn inverses<const D: usize>(op: &mut EllipticOperator<D>) {
         .for_each(of_layer);
 }
 
+pub(super) fn least_share<const D: usize>(op: &EllipticOperator<D>) -> f64 {
+    let cells = dims::cells(D);
+    let of = |own: usize| match op.inverse[own] > 0.0 {
+        true => op.diagonal[own] * op.inverse[own],
+        false => 1.0,
+    };
+    (0..op.blocks.len())
+        .into_par_iter()
+        .filter(|&block| op.blocks.is_leaf(block))
+        .map(|block| {
+            (block * cells..(block + 1) * cells)
+                .map(of)
+                .fold(1.0, f64::min)
+        })
+        .reduce(|| 1.0, f64::min)
+}
+
 /// The conductance from a leaf's cell through a side: of its face, or the sum of the finer ones.
 fn side_conductance<const D: usize>(
     blocks: &Blocks<D>,

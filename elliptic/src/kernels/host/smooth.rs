@@ -2,11 +2,23 @@
 
 use crate::EllipticOperator;
 use crate::cg::Arrays;
+use crate::cycle::Chebyshev;
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
 
 pub(super) fn smooth<const D: usize>(
+    op: &EllipticOperator<D>,
+    level: usize,
+    w: &mut Arrays<Host>,
+    from_zero: bool,
+) {
+    for (n, factors) in Chebyshev::steps().into_iter().enumerate() {
+        step(op, level, w, factors, from_zero && n == 0);
+    }
+}
+
+fn step<const D: usize>(
     op: &EllipticOperator<D>,
     level: usize,
     w: &mut Arrays<Host>,

@@ -73,6 +73,11 @@ pub(super) fn subtract<const D: usize>(op: &EllipticOperator<D>, w: &mut Arrays<
     on_leaves(op, r, |r, i| *r -= q[i]);
 }
 
+pub(super) fn over_diagonal<const D: usize>(op: &EllipticOperator<D>, w: &mut Arrays<Host>) {
+    let Arrays { r, z, .. } = w;
+    on_leaves(op, z, |z, i| *z = op.inverse[i] * r[i]);
+}
+
 pub(super) fn turn<const D: usize>(op: &EllipticOperator<D>, w: &mut Arrays<Host>) {
     let Arrays { z, p, scalars, .. } = w;
     let beta = scalars[scalar::RZ] / scalars[scalar::BEFORE];

@@ -3,7 +3,6 @@
 use super::interface::{InterfaceWork, VectorAddresses, with_ghosts};
 use super::{CURVATURE, DeviceMesh, DeviceParams, tile_threads};
 use bytemuck::{Pod, Zeroable};
-use cutlink_amr::dims;
 use cutlink_device::{
     Backend, DeviceError,
     cuda::{Cuda, CudaBuf, LaunchGrid},
@@ -90,19 +89,5 @@ impl InterfaceWork {
         }
         let counts = cuda.download(&self.counts)?;
         Ok([counts[0] as usize, counts[1] as usize])
-    }
-
-    /// The curvature that was found last of all cells of the mesh, 1/m; NaN where there is none.
-    ///
-    /// # Errors
-    /// Memory, and what the driver reports.
-    pub(crate) fn all_curvature<const D: usize>(
-        &self,
-        cuda: &Cuda,
-        mesh: &DeviceMesh<D>,
-    ) -> Result<Vec<f64>, DeviceError> {
-        let mut all = vec![f64::NAN; mesh.finest().start * dims::cells(D)];
-        all.extend(cuda.download(&self.curvature)?);
-        Ok(all)
     }
 }

@@ -49,19 +49,12 @@ __device__ inline Vector face_centre(const Mesh& mesh, uint32_t block, int cell,
     return at;
 }
 
-// A thread's faces of leaves: the lower one of a cell along an axis, and the upper one of the block's last cell. `of`
-// has the values, by block, cell and side. A thread for each block, axis and cell; refined blocks stay as they are.
+// A face of leaves: `of` has the values, by block, cell and side; refined blocks stay as they are. One thread a face.
 template <typename Of>
 __device__ void fill_faces(const Mesh& mesh, double* out, Of of) {
-    const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const uint64_t of_block = n / (D * CELLS);
-    if (of_block >= mesh.count || !mesh.blocks.is_leaf(static_cast<uint32_t>(of_block))) {
-        return;
-    }
-    const uint32_t block = static_cast<uint32_t>(of_block);
-    const int axis = static_cast<int>(n / CELLS % D), cell = static_cast<int>(n % CELLS);
-    const int last = 2 * axis + is_at(2 * axis + 1, cell);
-    for (int side = 2 * axis; side <= last; side++) {
-        out[of_block * PER_BLOCK + face_of(side, cell)] = of(block, cell, side);
+    const uint32_t n = thread_index(), block = n / PER_BLOCK;
+    if (block < mesh.count && mesh.blocks.is_leaf(block)) {
+        const FacePlace face = face_place(static_cast<int>(n % PER_BLOCK));
+        out[n] = of(block, face.cell, face.side());
     }
 }

@@ -25,7 +25,7 @@ __device__ inline double at_face(const double* alpha, const Curvatures& curvatur
     return isnan(k[1]) ? k[0] : (weight[0] * k[0] + weight[1] * k[1]) / (weight[0] + weight[1]);
 }
 
-// One thread an axis and cell of a block. `has_lines`: whether there are planes, smoothed.
+// One thread a face. `has_lines`: whether there are planes, smoothed.
 extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, Curvatures curvatures,
                                       Planes planes, Components pulls, uint32_t has_lines, double* out) {
     const Lines lines = {mesh, params, alpha, planes, pulls};

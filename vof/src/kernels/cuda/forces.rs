@@ -4,11 +4,8 @@ use super::interface::{InterfaceWork, planes, smooth};
 use super::{DeviceMesh, DeviceParams, FORCES, curvature::curvature};
 use crate::TwoPhaseError;
 use cutlink_amr::dims;
-use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
+use cutlink_device::cuda::{Cuda, CudaBuf};
 use cutlink_elliptic::faces;
-
-/// Threads of a thread block.
-const THREADS: u32 = 128;
 
 /// Accelerations of faces, m/s², with those of cells in the last step, `pull`. Counts of the curvature are
 /// [`InterfaceWork::curvatures`].
@@ -54,6 +51,6 @@ pub(crate) fn accelerate<const D: usize>(
         .val(u32::from(params.has_lines()))
         .out(out);
     // SAFETY: values of all cells and faces, and `work` has those of the finest level's cells; all outlive the launch.
-    unsafe { launch.run(LaunchGrid::over(D * cells, THREADS))? };
+    unsafe { launch.run(mesh.over_faces())? };
     Ok(())
 }

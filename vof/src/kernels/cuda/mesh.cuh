@@ -25,7 +25,8 @@ struct Mesh {
     }
 
     __device__ double width(uint32_t block) const {
-        return root_width / static_cast<double>(1u << blocks.level[block]);
+        // Over 2^level, which is exact.
+        return root_width * __longlong_as_double((1023ll - blocks.level[block]) << 52);
     }
 
     // The area of a block's faces, m^(D-1).

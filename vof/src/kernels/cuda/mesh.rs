@@ -109,9 +109,9 @@ impl<const D: usize> DeviceMesh<D> {
         &self.tables
     }
 
-    /// One thread an axis and cell.
+    /// One thread a face.
     pub(super) fn over_faces(&self) -> LaunchGrid {
-        LaunchGrid::over(D * self.cells(), THREADS)
+        LaunchGrid::over(self.len() * faces::per_block(D), THREADS)
     }
 
     /// One thread a cell.

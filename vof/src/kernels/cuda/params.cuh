@@ -42,13 +42,15 @@ struct Params {
     // Density of a mixture, by the volume fraction of the liquid.
     __device__ double rho(double c) const { return density[1] + (density[0] - density[1]) * clamped(c, 0.0, 1.0); }
 
+    // One over the viscosity of a mixture.
+    __device__ double fluidity(double c) const {
+        c = clamped(c, 0.0, 1.0);
+        return c / viscosity[0] + (1.0 - c) / viscosity[1];
+    }
+
     // Viscosity of a mixture: the harmonic mean.
     __device__ double mu(double c) const {
-        c = clamped(c, 0.0, 1.0);
-        if (viscosity[0] == 0.0 || viscosity[1] == 0.0) {
-            return c * viscosity[0] + (1.0 - c) * viscosity[1];
-        }
-        return 1.0 / (c / viscosity[0] + (1.0 - c) / viscosity[1]);
+        return 1.0 / fluidity(c);
     }
 
     __device__ const BoxFace& face(int side) const { return faces[side]; }

@@ -18,7 +18,7 @@ __device__ inline double distance(const Face& face) {
     return 0.5 * (face.widths[0] + face.widths[1]);
 }
 
-// One thread an axis and cell, where faces are written.
+// One thread a face, where these are written.
 extern "C" __global__ void to_faces(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
                                     const double* alpha, const __grid_constant__ Arrays velocity,
                                     const double* acceleration, double dt, double* flux) {
@@ -46,10 +46,10 @@ extern "C" __global__ void conductance(const __grid_constant__ Mesh mesh, const 
         const Face face = face_at(mesh, params, block, cell, side);
         if (face.kind == FaceKind::INNER) {
             const double a = params.rho(alpha[face.cells[0].index()]), b = params.rho(alpha[face.cells[1].index()]);
-            return 2.0 / (a + b) * mesh.area(block) / distance(face);
+            return 2.0 * mesh.area(block) / ((a + b) * distance(face));
         }
         if (is_pressure(params, face.kind, side)) {
-            return mesh.area(block) / params.rho(alpha[Cell{block, cell}.index()]) / (0.5 * mesh.width(block));
+            return mesh.area(block) / (params.rho(alpha[Cell{block, cell}.index()]) * (0.5 * mesh.width(block)));
         }
         return 0.0;
     });
@@ -114,7 +114,7 @@ extern "C" __global__ void sizes(const double* sums, uint32_t count, double* out
     }
 }
 
-// One thread an axis and cell.
+// One thread a face.
 extern "C" __global__ void pull(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
                                 const double* alpha, const double* pressure, const double* before, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
@@ -123,12 +123,12 @@ extern "C" __global__ void pull(const __grid_constant__ Mesh mesh, const __grid_
         if (face.kind == FaceKind::INNER) {
             const uint64_t a = face.cells[0].index(), b = face.cells[1].index();
             const double ra = params.rho(alpha[a]), rb = params.rho(alpha[b]);
-            pull = -2.0 / (ra + rb) * (pressure[b] - pressure[a]) / distance(face);
+            pull = -2.0 * (pressure[b] - pressure[a]) / ((ra + rb) * distance(face));
         } else if (is_pressure(params, face.kind, side)) {
             const uint64_t own = Cell{block, cell}.index();
             const double value = params.face(side).value;
             const double rise = side & 1 ? value - pressure[own] : pressure[own] - value;
-            pull = -rise / params.rho(alpha[own]) / (0.5 * mesh.width(block));
+            pull = -rise / (params.rho(alpha[own]) * (0.5 * mesh.width(block)));
         }
         return pull + before[block * static_cast<uint64_t>(PER_BLOCK) + face_of(side, cell)];
     });

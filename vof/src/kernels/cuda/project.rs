@@ -1,4 +1,4 @@
-//! The projection: one thread a cell, or an axis and cell where faces are written.
+//! The projection: one thread a cell, or a face where these are written.
 
 use super::{DeviceMesh, DeviceParams, LANES, PROJECT, THREADS, addresses};
 use crate::project::Sizes;

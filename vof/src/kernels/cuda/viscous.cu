@@ -7,7 +7,7 @@ struct Velocity {
     const double* of[D];
 };
 
-// One thread an axis and cell.
+// One thread a face.
 extern "C" __global__ void viscosity(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
                                      const double* alpha, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
@@ -15,56 +15,69 @@ extern "C" __global__ void viscosity(const __grid_constant__ Mesh mesh, const __
         if (face.kind != FaceKind::INNER) {
             return 0.0;
         }
-        const double a = params.mu(alpha[face.cells[0].index()]), b = params.mu(alpha[face.cells[1].index()]);
-        return 2.0 * a * b / (a + b) * mesh.area(block) / (0.5 * (face.widths[0] + face.widths[1]));
+        const double a = params.fluidity(alpha[face.cells[0].index()]);
+        const double b = params.fluidity(alpha[face.cells[1].index()]);
+        return 2.0 * mesh.area(block) / ((a + b) * (0.5 * (face.widths[0] + face.widths[1])));
     });
 }
 
+// Lengths of a block, which most of what is beside its cells has too.
+struct Lengths {
+    double h, over_h, over_area;
+
+    __device__ Lengths(const Mesh& mesh, uint32_t block)
+        : h(mesh.width(block)), over_h(1.0 / h), over_area(1.0 / mesh.area(block)) {}
+};
+
 // The viscosity of a face of a leaf, by its conductance.
-__device__ inline double mu_at(const Mesh& mesh, const double* conductance, Cell at, int side) {
+__device__ inline double mu_at(const Mesh& mesh, const double* conductance, Cell at, const Lengths& of, int side) {
     const double t = conductance[at.block * static_cast<uint64_t>(PER_BLOCK) + face_of(side, at.cell)];
-    const double h = mesh.width(at.block);
+    if (!is_at(side, at.cell)) {
+        return t * (of.h * of.over_area);
+    }
     const Cell other = mesh.blocks.next(at.block, at.cell, side);
-    const double apart = other.block == OUTSIDE ? h : 0.5 * (h + mesh.width(other.block));
-    return t * apart / mesh.area(at.block);
+    const double apart = other.block == OUTSIDE ? of.h : 0.5 * (of.h + mesh.width(other.block));
+    return t * (apart * of.over_area);
 }
 
 // From a cell to the next one beyond a side, per length.
-__device__ inline double rise(const Mesh& mesh, const double* u, Cell at, int side) {
+__device__ inline double rise(const Mesh& mesh, const double* u, Cell at, const Lengths& of, int side) {
     const Cell other = mesh.blocks.next(at.block, at.cell, side);
     if (other.block == OUTSIDE) {
         return 0.0;
     }
     const double difference = u[other.index()] - u[at.index()];
-    const double apart = 0.5 * (mesh.width(at.block) + mesh.width(other.block));
-    return side & 1 ? difference / apart : -difference / apart;
+    const double beyond = mesh.width(other.block);
+    const double over = beyond == of.h ? of.over_h : 1.0 / (0.5 * (of.h + beyond));
+    return side & 1 ? difference * over : -difference * over;
 }
 
-// One thread an axis and cell.
+// One thread a face.
 extern "C" __global__ void stress(const __grid_constant__ Mesh mesh, const __grid_constant__ Velocity u,
                                   const double* conductance, uint32_t component, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Cell at = {block, cell};
-        const double own = mu_at(mesh, conductance, at, side);
         const int axis = side >> 1;
         const Cell other = mesh.blocks.next(block, cell, side);
+        const Lengths lengths(mesh, block);
+        const double own = mu_at(mesh, conductance, at, lengths, side);
         if (other.block == OUTSIDE || own == 0.0) {
             return 0.0;
         }
         if (axis == static_cast<int>(component)) {
-            return own * rise(mesh, u.of[axis], at, side);
+            return own * rise(mesh, u.of[axis], at, lengths, side);
         }
+        const Lengths beyond = other.block == block ? lengths : Lengths(mesh, other.block);
         double sum = 0.0;
         int count = 0;
-        const Cell both[2] = {at, other};
-        for (int i = 0; i < 2; i++) {
-            for (int upper = 0; upper < 2; upper++) {
-                const int beside = 2 * static_cast<int>(component) + upper;
-                const double mu = mu_at(mesh, conductance, both[i], beside);
-                if (mu > 0.0) {
-                    sum += fmin(own, mu) * rise(mesh, u.of[axis], both[i], beside);
-                    count++;
-                }
+        for (int i = 0; i < 4; i++) {
+            const int beside = 2 * static_cast<int>(component) + (i & 1);
+            const Cell from = i < 2 ? at : other;
+            const Lengths& of = i < 2 ? lengths : beyond;
+            const double mu = mu_at(mesh, conductance, from, of, beside);
+            if (mu > 0.0) {
+                sum += fmin(own, mu) * rise(mesh, u.of[axis], from, of, beside);
+                count++;
             }
         }
         return sum / static_cast<double>(count > 1 ? count : 1);

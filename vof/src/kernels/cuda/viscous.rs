@@ -1,4 +1,4 @@
-//! Viscosity: one thread a cell, or an axis and cell where faces are written.
+//! Viscosity: one thread a cell, or a face where these are written.
 
 use super::{DeviceMesh, DeviceParams, VISCOUS, addresses};
 use crate::viscous::System;
