@@ -3,6 +3,7 @@
 use crate::{Beside, Blocks, EllipticError, faces};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, UnionFind, memory};
+use rayon::prelude::*;
 
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -78,36 +79,35 @@ fn closed<const D: usize>(
     diagonal: &[f64],
 ) -> Result<(Vec<u32>, Vec<f64>), EllipticError> {
     let cells = dims::cells(D);
-    let leaf = |block: &usize| blocks.is_leaf(*block);
+    let leaves = || (0..blocks.len()).filter(|&block| blocks.is_leaf(block));
     let of_block = |block: usize| &diagonal[block * cells..(block + 1) * cells];
     let is_held = |block: usize| of_block(block).iter().all(|&d| d > 0.0);
-    if !diagonal.is_empty() && (0..blocks.len()).filter(leaf).all(is_held) {
+    if !diagonal.is_empty() && leaves().all(is_held) {
         return Ok((Vec::new(), Vec::new()));
     }
-    let joined = Joined::new(blocks, conductance, diagonal)?;
-    let Joined { mut sets, held } = joined;
-    let mut is_held = vec![false; blocks.cells()];
-    for own in 0..blocks.cells() {
-        if held[own] {
-            is_held[sets.root(own as u32) as usize] = true;
-        }
-    }
+    let mut joined = Joined::new(blocks, conductance, diagonal)?;
+    let is_held = joined.held_roots();
     let mut of = Vec::new();
     memory::grow("closed regions", &mut of, blocks.cells(), NONE)?;
     let (mut number, mut volume) = (vec![NONE; blocks.cells()], Vec::new());
-    for block in (0..blocks.len()).filter(|&b| blocks.is_leaf(b)) {
+    for block in leaves() {
         let size = size(blocks, block);
         for cell in 0..cells {
-            let own = block * cells + cell;
-            let root = sets.root(own as u32) as usize;
-            if is_held[root] || !is_unknown(blocks, conductance, block, cell) {
+            let root = joined.root(block, cell);
+            if is_held[root] {
+                if joined.is_whole[block] {
+                    break;
+                }
+                continue;
+            }
+            if !joined.is_whole[block] && !is_unknown(blocks, conductance, block, cell) {
                 continue;
             }
             if number[root] == NONE {
                 number[root] = volume.len() as u32;
                 volume.push(0.0);
             }
-            of[own] = number[root];
+            of[block * cells + cell] = number[root];
             volume[number[root] as usize] += size;
         }
     }
@@ -138,30 +138,61 @@ fn is_unknown<const D: usize>(
     })
 }
 
-/// Cells that open faces join, and those that a diagonal or a value on the box holds.
-struct Joined {
+/// Cells that open faces join, and those that a diagonal or a value on the box holds. A leaf is *whole* if all faces between
+/// its cells are open: its first cell stands for all.
+struct Joined<const D: usize> {
     sets: UnionFind,
     held: Vec<bool>,
+    is_whole: Vec<bool>,
 }
 
-impl Joined {
-    fn new<const D: usize>(
+/// Whether all faces between a block's cells are open, by its conductances.
+fn is_whole<const D: usize>(t: &[f64]) -> bool {
+    let inner = |axis: usize| {
+        (0..dims::cells(D)).filter(move |&cell| dims::unravel::<D>(cell, 4)[axis] < 3)
+    };
+    (0..D).all(|axis| inner(axis).all(|cell| t[faces::of_side(D, 2 * axis + 1, cell)] > 0.0))
+}
+
+impl<const D: usize> Joined<D> {
+    fn new(
         blocks: &Blocks<D>,
         conductance: &[f64],
         diagonal: &[f64],
     ) -> Result<Self, EllipticError> {
         let (cells, per) = (dims::cells(D), faces::per_block(D));
+        let of_block = |block: usize| &conductance[block * per..(block + 1) * per];
+        let whole = |block: usize| blocks.is_leaf(block) && is_whole::<D>(of_block(block));
         let mut joined = Self {
             sets: UnionFind::try_new("regions of cells", blocks.cells())?,
             held: vec![false; blocks.cells()],
+            is_whole: (0..blocks.len()).into_par_iter().map(whole).collect(),
         };
         for block in (0..blocks.len()).filter(|&b| blocks.is_leaf(b)) {
+            let t = of_block(block);
             for cell in 0..cells {
                 let own = block * cells + cell;
-                joined.held[own] |= diagonal.get(own).is_some_and(|&d| d > 0.0);
-                for side in 0..2 * D {
-                    if conductance[block * per + faces::of_side(D, side, cell)] > 0.0 {
-                        joined.join(blocks, block, cell, side);
+                let node = joined.node(block, cell);
+                joined.held[node] |= diagonal.get(own).is_some_and(|&d| d > 0.0);
+            }
+            for side in 0..2 * D {
+                if !joined.is_whole[block] {
+                    let inside = (0..cells).filter(|&cell| !is_at::<D>(side, cell));
+                    for cell in inside.filter(|&cell| t[faces::of_side(D, side, cell)] > 0.0) {
+                        let step = faces::stride(side / 2);
+                        let other = if side % 2 == 0 {
+                            cell - step
+                        } else {
+                            cell + step
+                        };
+                        joined.join((block, cell), (block, other));
+                    }
+                }
+                for cell in faces::layer::<D>(side) {
+                    if t[faces::of_side(D, side, cell)] > 0.0
+                        && joined.join_beyond(blocks, block, cell, side)
+                    {
+                        break;
                     }
                 }
             }
@@ -169,38 +200,57 @@ impl Joined {
         Ok(joined)
     }
 
-    /// Joins a leaf's cell with what is beyond an open side.
-    fn join<const D: usize>(&mut self, blocks: &Blocks<D>, block: usize, cell: usize, side: usize) {
-        let cells = dims::cells(D);
-        let at = dims::unravel::<D>(cell, 4);
-        let own = block * cells + cell;
-        let (axis, upper) = (side / 2, side % 2);
-        let step = faces::stride(axis);
-        let inside = if upper == 0 {
-            at[axis] > 0
-        } else {
-            at[axis] < 3
-        };
-        let across = 3 * step;
-        let other = if inside {
-            if upper == 0 { own - step } else { own + step }
-        } else {
-            let over = if upper == 0 {
-                cell + across
-            } else {
-                cell.wrapping_sub(across)
-            };
-            match blocks.beside(block, side) {
-                Beside::Same(b) if blocks.is_leaf(b) => b * cells + over,
-                // The finer cells join this one.
-                Beside::Same(_) => return,
-                Beside::Coarser(b) => b * cells + blocks.coarser_cell(block, side, at),
-                Beside::Outside => {
-                    self.held[own] = true;
-                    return;
-                }
+    /// What stands for a cell.
+    fn node(&self, block: usize, cell: usize) -> usize {
+        block * dims::cells(D) + if self.is_whole[block] { 0 } else { cell }
+    }
+
+    fn root(&mut self, block: usize, cell: usize) -> usize {
+        let node = self.node(block, cell);
+        self.sets.root(node as u32) as usize
+    }
+
+    /// By root: whether one of its cells is held.
+    fn held_roots(&mut self) -> Vec<bool> {
+        let mut is_held = vec![false; self.held.len()];
+        for node in 0..self.held.len() {
+            if self.held[node] {
+                is_held[self.sets.root(node as u32) as usize] = true;
+            }
+        }
+        is_held
+    }
+
+    fn join(&mut self, a: (usize, usize), b: (usize, usize)) {
+        let [a, b] = [a, b].map(|(block, cell)| self.node(block, cell) as u32);
+        self.sets.join(a, b);
+    }
+
+    /// Joins a leaf's cell with what is beyond an open side that it is at. Returns whether that joins all cells of this side.
+    fn join_beyond(&mut self, blocks: &Blocks<D>, block: usize, cell: usize, side: usize) -> bool {
+        let across = 3 * faces::stride(side / 2);
+        let (other, there) = match blocks.beside(block, side) {
+            // The finer cells join this one.
+            Beside::Same(other) if !blocks.is_leaf(other) => return true,
+            Beside::Same(other) if side.is_multiple_of(2) => (other, cell + across),
+            Beside::Same(other) => (other, cell - across),
+            Beside::Coarser(other) => {
+                let at = dims::unravel::<D>(cell, 4);
+                (other, blocks.coarser_cell(block, side, at))
+            }
+            Beside::Outside => {
+                let node = self.node(block, cell);
+                self.held[node] = true;
+                return self.is_whole[block];
             }
         };
-        self.sets.join(own as u32, other as u32);
+        self.join((block, cell), (other, there));
+        self.is_whole[block] && self.is_whole[other]
     }
+}
+
+/// Whether a cell is its block's last one towards a side.
+fn is_at<const D: usize>(side: usize, cell: usize) -> bool {
+    let edge = if side.is_multiple_of(2) { 0 } else { 3 };
+    dims::unravel::<D>(cell, 4)[side / 2] == edge
 }
