@@ -34,7 +34,8 @@ impl<K: MeshKernels<2> + MeshKernels<3>> AnyKernels for K {}
 /// `has_scans`, `has_cuda` and `slow_tests`.
 ///
 /// A list that begins with `on_one_thread:` runs on the CPU with one thread a test. Tests run side by side: small steps of one
-/// would wait for the threads behind steps of another, up to ten times as long.
+/// would wait for the threads behind steps of another, up to ten times as long. One that begins with `on_gpu:` has the GPU alone:
+/// tests that compare it with the host.
 #[macro_export]
 macro_rules! backend_test {
     (@ $name:ident $threads:ident cpu $(#[$on_cpu:meta])* cuda $(#[$on_cuda:meta])*) => {
@@ -79,6 +80,16 @@ macro_rules! backend_test {
                 ignore = "no CUDA device where this was built"
             )]
         );
+    };
+    (on_gpu: $($name:ident),+ $(,)?) => {
+        $(mod $name {
+            #[test]
+            #[cfg_attr(not(feature = "cuda"), ignore = "built without the feature cuda")]
+            #[cfg_attr(all(feature = "cuda", not(has_cuda)), ignore = "no CUDA device where this was built")]
+            fn cuda() {
+                super::$name($crate::backends::cuda());
+            }
+        })+
     };
     (on_one_thread: $($name:ident $(if $what:ident)?),+ $(,)?) => {
         $($crate::backend_test!(@ $name on_one_thread $($what)?);)+

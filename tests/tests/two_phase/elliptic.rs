@@ -9,7 +9,7 @@ use cutlink_tests::backend_test;
 use std::sync::Arc;
 
 backend_test!(
-    on_one_thread:
+    on_gpu:
     closed_boxes,
     boxes_with_values_and_diagonals,
     many_regions,

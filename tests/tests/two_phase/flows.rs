@@ -13,15 +13,15 @@ use cutlink_vof::{
 use cutlink_device::cuda::Cuda;
 
 backend_test!(
-    on_one_thread:
-    a_falling_drop if slow_tests,
-    a_tilted_tank_with_a_body if slow_tests,
-    a_mesh_that_follows_the_interface if slow_tests,
-    openings if slow_tests,
-    contact_angles if slow_tests,
-    a_box_that_turns if slow_tests,
-    periodic_axes if slow_tests,
-    a_saved_state if slow_tests,
+    on_gpu:
+    a_falling_drop,
+    a_tilted_tank_with_a_body,
+    a_mesh_that_follows_the_interface,
+    openings,
+    contact_angles,
+    a_box_that_turns,
+    periodic_axes,
+    a_saved_state,
 );
 
 const STEPS: usize = 20;
@@ -31,7 +31,7 @@ trait Steps {
     fn steps<const D: usize>(&self, flow: TwoPhaseFlow<D>) -> TwoPhaseFlow<D>;
 }
 
-/// On as many threads as there are: the flow to compare with has one.
+/// Stands in where no kernels are built.
 impl Steps for Host {
     fn steps<const D: usize>(&self, flow: TwoPhaseFlow<D>) -> TwoPhaseFlow<D> {
         flow

@@ -1,4 +1,4 @@
-//! Two-phase flow on every backend, bit for bit that of the host. (The host's is tested against exact solutions, dense
+//! Two-phase flow on a GPU, bit for bit that of the host. (The host's is tested against exact solutions, dense
 //! elimination and published values in `elliptic/tests` and `vof/tests`.)
 //!
 //! | module | what |
