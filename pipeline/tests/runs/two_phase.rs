@@ -268,6 +268,11 @@ fn what_makes_no_sense_is_refused_by_name() {
             "the surface tension",
         ),
         ("dt = 0.02", "dt = 0.02\ncfl = 0.8", "the Courant number"),
+        (
+            "\"y+\" = \"pressure\"",
+            "\"y-\" = \"periodic\"\n\"y+\" = \"periodic\"",
+            "gravity along a periodic axis",
+        ),
     ];
     for (from, to, expected) in changes {
         let text = DAM.replace(from, to);
@@ -286,14 +291,6 @@ fn what_makes_no_sense_is_refused_by_name() {
         .run_with(&ranks, &mut ())
         .expect_err("ranks");
     assert!(error.to_string().contains("no ranks"), "{error}");
-    let cuda = RunOptions {
-        device: Some("cuda".parse().expect("a device")),
-        ..options()
-    };
-    let error = case(folder.path(), DAM)
-        .run_with(&cuda, &mut ())
-        .expect_err("a GPU");
-    assert!(error.to_string().contains("on the CPU"), "{error}");
 }
 
 #[test]
