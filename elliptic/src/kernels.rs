@@ -8,7 +8,7 @@ pub use host::ordered_sum;
 pub(crate) use host::{TILE, Tile, in_tile, sum_children, tile};
 
 use crate::cg::Arrays;
-use crate::layers::Layers;
+use crate::layers::CoarseLayers;
 use crate::{Blocks, EllipticError, EllipticOperator};
 use cutlink_device::Backend;
 use std::fmt::Debug;
@@ -28,7 +28,7 @@ pub trait EllipticKernels<const D: usize>: Backend {
     fn tables(&self, blocks: &Blocks<D>) -> Result<Self::Tables, EllipticError>;
 
     #[doc(hidden)]
-    fn lists(&self, layers: &Layers) -> Result<Self::Lists, EllipticError>;
+    fn lists(&self, layers: &CoarseLayers) -> Result<Self::Lists, EllipticError>;
 
     /// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times a factor,
     /// which is told by whether the fine faces are at a level jump. Levels from fine to coarse.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Leaves beside finer ones, by level of the finer blocks: their cells there are smoothed with the finer level.
 #[derive(Debug, Default)]
-pub struct Layers {
+pub struct CoarseLayers {
     /// The leaves.
     pub(crate) block: Vec<u32>,
     /// Bits of the cells.
@@ -18,7 +18,7 @@ pub struct Layers {
     pub(crate) touched_range: Vec<Range<usize>>,
 }
 
-impl Layers {
+impl CoarseLayers {
     pub(crate) fn new<const D: usize>(blocks: &Blocks<D>) -> Self {
         let none = || vec![0..0; blocks.finest() + 1];
         let mut layers = Self {

@@ -9,7 +9,7 @@ const SHORTEST: f64 = 1e-6;
 const MOST_PARTS: usize = 8;
 
 /// The weight of a step, m/s², and how the box turns in it.
-pub type Weight<const D: usize> = ([f64; D], Option<Turning<D>>);
+pub type BoxWeight<const D: usize> = ([f64; D], Option<Turning<D>>);
 
 /// What happened in an advance.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         &mut self,
         ends: impl IntoIterator<Item = f64>,
         length: f64,
-        mut weight: impl FnMut(f64, f64) -> Result<Option<Weight<D>>, E>,
+        mut weight: impl FnMut(f64, f64) -> Result<Option<BoxWeight<D>>, E>,
         mut each: impl FnMut(Advanced),
     ) -> Result<(), E> {
         let went = ends.into_iter().try_for_each(|end| {
@@ -50,7 +50,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         &mut self,
         end: f64,
         length: f64,
-        weight: &mut impl FnMut(f64, f64) -> Result<Option<Weight<D>>, E>,
+        weight: &mut impl FnMut(f64, f64) -> Result<Option<BoxWeight<D>>, E>,
         each: &mut impl FnMut(Advanced),
     ) -> Result<(), E> {
         loop {
@@ -90,7 +90,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     fn weigh<E: From<TwoPhaseError>>(
         &mut self,
         dt: f64,
-        weight: &mut impl FnMut(f64, f64) -> Result<Option<Weight<D>>, E>,
+        weight: &mut impl FnMut(f64, f64) -> Result<Option<BoxWeight<D>>, E>,
     ) -> Result<(), E> {
         if let Some((gravity, turning)) = weight(self.time(), dt)? {
             self.set_weight(gravity, turning)?;

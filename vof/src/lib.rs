@@ -53,7 +53,7 @@ mod velocity;
 mod viscous;
 
 pub use adapt::{InterfaceAdaptation, InterfaceLook};
-pub use advance::{Advanced, Weight};
+pub use advance::{Advanced, BoxWeight};
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
 pub use integrals::PhaseIntegrals;

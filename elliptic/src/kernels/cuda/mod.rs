@@ -13,7 +13,7 @@ pub use tables::{BlockAddresses, DeviceBlocks};
 
 use super::EllipticKernels;
 use crate::cg::Arrays;
-use crate::layers::Layers;
+use crate::layers::CoarseLayers;
 use crate::{Blocks, EllipticError, EllipticOperator};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid, Module};
@@ -117,7 +117,7 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
         Ok(DeviceBlocks::new(self, blocks)?)
     }
 
-    fn lists(&self, layers: &Layers) -> Result<DeviceLayers, EllipticError> {
+    fn lists(&self, layers: &CoarseLayers) -> Result<DeviceLayers, EllipticError> {
         use cutlink_device::Backend;
         Ok(DeviceLayers {
             block: self.upload(layers.block.clone())?,

@@ -13,7 +13,7 @@ pub use vectors::ordered_sum;
 
 use super::EllipticKernels;
 use crate::cg::Arrays;
-use crate::layers::Layers;
+use crate::layers::CoarseLayers;
 use crate::{Blocks, EllipticError, EllipticOperator, faces};
 use cutlink_device::Host;
 
@@ -27,7 +27,7 @@ impl<const D: usize> EllipticKernels<D> for Host {
         Ok(())
     }
 
-    fn lists(&self, _: &Layers) -> Done {
+    fn lists(&self, _: &CoarseLayers) -> Done {
         Ok(())
     }
 
