@@ -18,23 +18,19 @@ __device__ constexpr int stride(int axis) {
 
 // The lower face of a cell along an axis; the upper one is `stride` further.
 __device__ constexpr int lower_face(int axis, int cell) {
-    return axis * PER_AXIS
-           + (axis == 0   ? cell + (cell >> 2)
-              : axis == 1 ? (cell & 15) + 20 * (cell >> 4)
-                          : cell);
+    return axis * PER_AXIS + (axis == 0 ? cell + (cell >> 2) : axis == 1 ? (cell & 15) + 20 * (cell >> 4) : cell);
 }
 
 __device__ constexpr int face_of(int side, int cell) {
     return lower_face(side >> 1, cell) + (side & 1) * stride(side >> 1);
 }
 
-// A face of a block by its number: its axis, a cell of which it is the lower face, or the upper one at the end of the block.
+// A face of a block by its number: its axis, a cell of which it is the lower face, or the upper one at the end of the
+// block.
 struct FacePlace {
     int axis, cell, upper;
 
-    __device__ int side() const {
-        return 2 * axis + upper;
-    }
+    __device__ int side() const { return 2 * axis + upper; }
 };
 
 __device__ constexpr FacePlace face_place(int face) {
@@ -78,9 +74,7 @@ struct Cell {
     uint32_t block;
     int cell;
 
-    __device__ uint64_t index() const {
-        return static_cast<uint64_t>(block) * CELLS + cell;
-    }
+    __device__ uint64_t index() const { return static_cast<uint64_t>(block) * CELLS + cell; }
 };
 
 // Tables of the blocks: `DeviceBlocks` of `tables.rs`.
@@ -94,9 +88,7 @@ struct Blocks {
     // Coordinates at the block's level, D a block.
     const int32_t* coord;
 
-    __device__ bool is_leaf(uint32_t block) const {
-        return first_child[block] == NONE;
-    }
+    __device__ bool is_leaf(uint32_t block) const { return first_child[block] == NONE; }
 
     __device__ bool is_finer(uint32_t block, int side) const {
         const uint32_t other = beside[block * static_cast<uint64_t>(SIDES) + side];
@@ -119,8 +111,8 @@ struct Blocks {
         return side & 1 ? up : up | 3 << 2 * axis;
     }
 
-    // The cell beyond a side of a cell: of the same level, in a leaf or a refined block, or the coarser leaf's; of block
-    // OUTSIDE beyond the box.
+    // The cell beyond a side of a cell: of the same level, in a leaf or a refined block, or the coarser leaf's; of
+    // block OUTSIDE beyond the box.
     __device__ Cell next(uint32_t block, int cell, int side) const {
         const int step = side & 1 ? stride(side >> 1) : -stride(side >> 1);
         if (!is_at(side, cell)) {
@@ -136,7 +128,8 @@ struct Blocks {
         return {other, cell - 3 * step};
     }
 
-    // The k-th of the finer cells beyond a side of a leaf, whose neighbour there is refined, beside a cell that is at it.
+    // The k-th of the finer cells beyond a side of a leaf, whose neighbour there is refined, beside a cell that is at
+    // it.
     __device__ Cell finer(uint32_t other, int side, int cell, int k) const {
         const int axis = side >> 1;
         const int across = cell ^ 3 << 2 * axis;

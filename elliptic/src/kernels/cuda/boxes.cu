@@ -38,9 +38,7 @@ struct Shape {
         return cell;
     }
 
-    __device__ bool is_last(int axis, Ints at) const {
-        return at.v[axis] + 1 == static_cast<int32_t>(n[axis]);
-    }
+    __device__ bool is_last(int axis, Ints at) const { return at.v[axis] + 1 == static_cast<int32_t>(n[axis]); }
 
     // The place of a cell's face in arrays of faces along the axis.
     __device__ uint32_t face(int axis, Ints at, int upper) const {
@@ -123,8 +121,8 @@ struct Boxes {
     }
 
     // A step of the smoother, from one array to another one; the same one where the solution is zero.
-    __device__ void smooth(const Shape& shape, uint32_t cell, double keep, double add, bool from_zero, const double* from,
-                           double* to) const {
+    __device__ void smooth(const Shape& shape, uint32_t cell, double keep, double add, bool from_zero,
+                           const double* from, double* to) const {
         const uint32_t own = shape.first + cell;
         const double rest = from_zero ? b[own] : residual(shape, from, cell);
         const double correction = keep * d[own] + add * inverse[own] * rest;
@@ -192,7 +190,7 @@ struct Boxes {
         }
     }
 
-  private:
+private:
     // The finer cells in a cell, in order.
     template <typename F>
     __device__ static void for_fine(const Shape& fine, Ints up, F each) {
@@ -293,7 +291,8 @@ extern "C" __global__ void restrict_root(Shape first, const double* residuals, B
 }
 
 // Adds the first grid's correction to the root level's values, into `to`. One thread a cell of root blocks.
-extern "C" __global__ void add_to_root(Operator op, uint32_t cells, Shape first, Boxes boxes, const double* z, double* to) {
+extern "C" __global__ void add_to_root(Operator op, uint32_t cells, Shape first, Boxes boxes, const double* z,
+                                       double* to) {
     const uint32_t index = thread_index();
     if (index >= cells) {
         return;
@@ -312,7 +311,8 @@ extern "C" __global__ void add_to_root(Operator op, uint32_t cells, Shape first,
 
 // One thread a cell, here and below.
 // A step of the smoother between `x` and `r`: what it begins with is in `r` on the way up.
-extern "C" __global__ void smooth_box(Shape shape, Boxes boxes, double keep, double add, uint32_t from_zero, uint32_t to_r) {
+extern "C" __global__ void smooth_box(Shape shape, Boxes boxes, double keep, double add, uint32_t from_zero,
+                                      uint32_t to_r) {
     const uint32_t index = thread_index();
     if (index < shape.cells()) {
         double* const from = to_r || from_zero ? boxes.x : boxes.r;
@@ -377,7 +377,8 @@ extern "C" __global__ void cycle_tail(__grid_constant__ const Tail tail, uint32_
     for (uint32_t level = 0; level < last; level++) {
         const Shape fine = shapes[level], coarse = shapes[level + 1];
         smooth_alone(fine, boxes, factors, true);
-        each_cell(fine.cells(), [&](uint32_t cell) { boxes.r[fine.first + cell] = boxes.residual(fine, boxes.x, cell); });
+        each_cell(fine.cells(),
+                  [&](uint32_t cell) { boxes.r[fine.first + cell] = boxes.residual(fine, boxes.x, cell); });
         each_cell(coarse.cells(), [&](uint32_t cell) { boxes.restrict(fine, coarse, cell); });
     }
     each_cell(shapes[last].cells(), [&](uint32_t row) { boxes.solve_coarsest(shapes[last], row); });

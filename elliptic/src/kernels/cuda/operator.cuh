@@ -13,9 +13,7 @@ struct Operator {
     const double* inverse;
 
     // What multiplies a cell's own value beside its faces, times the value.
-    __device__ double own(uint64_t cell, double value) const {
-        return diagonal ? diagonal[cell] * value : 0.0;
-    }
+    __device__ double own(uint64_t cell, double value) const { return diagonal ? diagonal[cell] * value : 0.0; }
 
     __device__ const double* faces(uint32_t block) const {
         return conductance + block * static_cast<uint64_t>(PER_BLOCK);
@@ -59,7 +57,7 @@ struct Operator {
         return sum;
     }
 
-  private:
+private:
     // The value beyond a side; 0 beyond the box.
     __device__ double beyond(const double* x, const double* coarse, uint32_t block, int cell, int side) const {
         const int step = side & 1 ? stride(side >> 1) : -stride(side >> 1);

@@ -40,7 +40,8 @@ extern "C" __global__ void restrict_faces(Blocks blocks, uint32_t first, uint32_
 }
 
 // The first leaf that has a negative, infinite or NaN value; `per` values a block. One thread a value.
-extern "C" __global__ void first_bad(Blocks blocks, uint64_t count, uint32_t per, const double* values, uint32_t* first) {
+extern "C" __global__ void first_bad(Blocks blocks, uint64_t count, uint32_t per, const double* values,
+                                     uint32_t* first) {
     const uint64_t index = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (index >= count) {
         return;

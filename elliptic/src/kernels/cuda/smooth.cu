@@ -2,9 +2,9 @@
 
 #include "operator.cuh"
 
-// A step of the smoother. The level's values are read from `x` and written to `to`: others are read meanwhile, but where the
-// solution is zero, which no cell reads. Those of coarse leaves are in `coarse`; corrections of layers are added by
-// `add_to_layers`, but where the solution is zero. One thread a cell, those of layers last.
+// A step of the smoother. The level's values are read from `x` and written to `to`: others are read meanwhile, but
+// where the solution is zero, which no cell reads. Those of coarse leaves are in `coarse`; corrections of layers are
+// added by `add_to_layers`, but where the solution is zero. One thread a cell, those of layers last.
 extern "C" __global__ void smooth(__grid_constant__ const Operator op, Level level, Layers layers,
                                   const double* layer_inverse, const double* x, double* to, double* coarse,
                                   const double* b, double* d, const double* layer_b, double* layer_d, double keep,
@@ -41,6 +41,7 @@ extern "C" __global__ void add_to_layers(Level level, Layers layers, const doubl
     if (index < level.places * CELLS) {
         const uint32_t place = level.first_place + index / CELLS;
         const int cell = index % CELLS;
-        x[layers.block[place] * static_cast<uint64_t>(CELLS) + cell] += layer_d[place * static_cast<uint64_t>(CELLS) + cell];
+        x[layers.block[place] * static_cast<uint64_t>(CELLS) + cell] +=
+            layer_d[place * static_cast<uint64_t>(CELLS) + cell];
     }
 }

@@ -23,8 +23,8 @@ extern "C" __global__ void save_layers(Level level, Layers layers, const double*
     }
 }
 
-// Residuals of a level's cells into `d`, and what the layers' corrections take from the right side of the leaves that they
-// touch. One thread a cell, those of touched leaves last.
+// Residuals of a level's cells into `d`, and what the layers' corrections take from the right side of the leaves that
+// they touch. One thread a cell, those of touched leaves last.
 extern "C" __global__ void residuals(Operator op, Level level, const uint32_t* touched, uint32_t first_touched,
                                      uint32_t touched_count, const double* x, double* b, double* d) {
     const uint32_t index = thread_index(), own = level.count * CELLS;
@@ -69,8 +69,8 @@ extern "C" __global__ void sum_children(Blocks blocks, uint32_t first, uint32_t 
     to[block * static_cast<uint64_t>(CELLS) + index % CELLS] = sum;
 }
 
-// The coarser level's correction on a level's cells, into `to`, and what its coarse layers had before, in `x`. One thread a
-// cell, those of layers last.
+// The coarser level's correction on a level's cells, into `to`, and what its coarse layers had before, in `x`. One
+// thread a cell, those of layers last.
 extern "C" __global__ void go_up(Operator op, Level level, Layers layers, const double* aside, double* x, double* to) {
     const uint32_t index = thread_index(), own = level.count * CELLS;
     const int cell = index % CELLS;
@@ -85,6 +85,7 @@ extern "C" __global__ void go_up(Operator op, Level level, Layers layers, const 
         to[at] = value;
     } else if (index < own + level.places * CELLS) {
         const uint32_t place = level.first_place + (index - own) / CELLS;
-        x[layers.block[place] * static_cast<uint64_t>(CELLS) + cell] += aside[place * static_cast<uint64_t>(CELLS) + cell];
+        x[layers.block[place] * static_cast<uint64_t>(CELLS) + cell] +=
+            aside[place * static_cast<uint64_t>(CELLS) + cell];
     }
 }

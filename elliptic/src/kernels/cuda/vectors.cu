@@ -73,7 +73,8 @@ extern "C" __global__ void advance(Blocks blocks, uint32_t cells, double* scalar
 }
 
 // Sums of blocks; 0 of refined ones.
-extern "C" __global__ void block_products(Blocks blocks, uint32_t cells, const double* a, const double* b, double* sums) {
+extern "C" __global__ void block_products(Blocks blocks, uint32_t cells, const double* a, const double* b,
+                                          double* sums) {
     const uint32_t index = thread_index(), block = index / CELLS;
     const bool counts = index < cells && blocks.is_leaf(block);
     const double sum = block_sum(counts ? a[index] * b[index] : 0.0);
@@ -117,8 +118,8 @@ extern "C" __global__ void region_sums(Regions regions, const double* of_shares,
     }
 }
 
-extern "C" __global__ void remove_means(Blocks blocks, Regions regions, uint32_t cells, uint32_t finest, const double* sums,
-                                        uint32_t integrated, double* values) {
+extern "C" __global__ void remove_means(Blocks blocks, Regions regions, uint32_t cells, uint32_t finest,
+                                        const double* sums, uint32_t integrated, double* values) {
     const uint32_t index = thread_index();
     if (index < cells && regions.of[index] != NO_REGION) {
         const uint32_t region = regions.of[index];

@@ -8,15 +8,11 @@ struct Components {
     const double* of[D];
 
     // None of a vector that is not there.
-    __device__ bool is_there() const {
-        return of[0] != nullptr;
-    }
+    __device__ bool is_there() const { return of[0] != nullptr; }
 };
 
 struct Outputs {
     double* of[D];
 
-    __device__ bool is_there() const {
-        return of[0] != nullptr;
-    }
+    __device__ bool is_there() const { return of[0] != nullptr; }
 };

@@ -20,9 +20,7 @@ struct Mesh {
     uint32_t finest;
     uint32_t pad;
 
-    __device__ bool is_solid(uint32_t block, int cell) const {
-        return solid[block] >> cell & 1;
-    }
+    __device__ bool is_solid(uint32_t block, int cell) const { return solid[block] >> cell & 1; }
 
     __device__ double width(uint32_t block) const {
         // Over 2^level, which is exact.
@@ -41,7 +39,8 @@ struct Mesh {
         return origin[axis] + (static_cast<double>(at) + 0.5) * width(block);
     }
 
-    // The cell at coordinates of -4 to 7 relative to a block: coarser where there is no finer one, mirrored beyond the box.
+    // The cell at coordinates of -4 to 7 relative to a block: coarser where there is no finer one, mirrored beyond the
+    // box.
     __device__ Cell cell_at(uint32_t block, Ints to) const {
         const uint32_t* const beyond = around + block * static_cast<uint64_t>(DIRECTIONS);
         uint32_t other = beyond[direction(to)];
@@ -72,7 +71,7 @@ struct Mesh {
         return true;
     }
 
-  private:
+private:
     // The direction of the block that has such coordinates.
     __device__ static int direction(Ints to) {
         int direction = 0;

@@ -49,9 +49,7 @@ struct Params {
     }
 
     // Viscosity of a mixture: the harmonic mean.
-    __device__ double mu(double c) const {
-        return 1.0 / fluidity(c);
-    }
+    __device__ double mu(double c) const { return 1.0 / fluidity(c); }
 
     __device__ const BoxFace& face(int side) const { return faces[side]; }
 

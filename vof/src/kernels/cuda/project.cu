@@ -79,9 +79,10 @@ extern "C" __global__ void right_side(const __grid_constant__ Mesh mesh, const _
     b[own] = value;
 }
 
-// Sums of blocks: of the right side, of its sizes, of squares of fluxes; 0 of refined ones. Each has `mesh.count` values.
-extern "C" __global__ void block_sizes(const __grid_constant__ Mesh mesh, const double* flux, const double* b, double dt,
-                                       double* sums) {
+// Sums of blocks: of the right side, of its sizes, of squares of fluxes; 0 of refined ones. Each has `mesh.count`
+// values.
+extern "C" __global__ void block_sizes(const __grid_constant__ Mesh mesh, const double* flux, const double* b,
+                                       double dt, double* sums) {
     const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint32_t block = static_cast<uint32_t>(own / CELLS);
     const int cell = static_cast<int>(own % CELLS);
@@ -91,7 +92,8 @@ extern "C" __global__ void block_sizes(const __grid_constant__ Mesh mesh, const 
         const double scale = mesh.area(block) / dt;
         for (int axis = 0; axis < D; axis++) {
             for (int upper = 0; upper <= static_cast<int>(is_at(2 * axis + 1, cell)); upper++) {
-                const double q = flux[block * static_cast<uint64_t>(PER_BLOCK) + face_of(2 * axis + upper, cell)] * scale;
+                const double q =
+                    flux[block * static_cast<uint64_t>(PER_BLOCK) + face_of(2 * axis + upper, cell)] * scale;
                 terms[2] += q * q;
             }
         }
@@ -135,8 +137,8 @@ extern "C" __global__ void pull(const __grid_constant__ Mesh mesh, const __grid_
 }
 
 // One thread a face.
-extern "C" __global__ void correct(const __grid_constant__ Mesh mesh, const double* after, const double* before, double dt,
-                                   double* flux) {
+extern "C" __global__ void correct(const __grid_constant__ Mesh mesh, const double* after, const double* before,
+                                   double dt, double* flux) {
     const uint64_t face = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint32_t block = static_cast<uint32_t>(face / PER_BLOCK);
     if (block < mesh.count && mesh.blocks.is_leaf(block)) {

@@ -31,11 +31,11 @@ __device__ inline bool is_bad(const double* alpha, const Components& velocity, c
     return !is_sound;
 }
 
-// Of leaves, keys of the largest velocity through a face over the width of its cells, and of the largest divergence; 1 where a
-// cell is bad.
+// Of leaves, keys of the largest velocity through a face over the width of its cells, and of the largest divergence; 1
+// where a cell is bad.
 extern "C" __global__ void survey(const __grid_constant__ Mesh mesh, const double* alpha,
-                                  const __grid_constant__ Components velocity, const double* pressure, const double* flux,
-                                  unsigned long long* out) {
+                                  const __grid_constant__ Components velocity, const double* pressure,
+                                  const double* flux, unsigned long long* out) {
     const Cell cell = own_cell();
     unsigned long long fastest = 0, divergence = 0, bad = 0;
     if (is_of_leaf(mesh, cell)) {

@@ -21,8 +21,8 @@ struct Crossing {
     double dt;
     int axis;
 
-    // The cell that what crosses a face comes from, of block OUTSIDE from outside; the side that it leaves by, and how wide it
-    // is in this cell.
+    // The cell that what crosses a face comes from, of block OUTSIDE from outside; the side that it leaves by, and how
+    // wide it is in this cell.
     struct From {
         Cell cell;
         int leaves;
@@ -98,10 +98,11 @@ extern "C" __global__ void mark_full(const double* alpha, uint64_t count, uint8_
 }
 
 // What crossed is added to volume, and to momentum where there is a velocity.
-extern "C" __global__ void update(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params, const double* flux,
-                                  double dt, int axis, const double* liquid, const uint8_t* full,
-                                  const __grid_constant__ Components momentum, const __grid_constant__ Components before,
-                                  double* alpha, const __grid_constant__ Outputs velocity) {
+extern "C" __global__ void update(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
+                                  const double* flux, double dt, int axis, const double* liquid, const uint8_t* full,
+                                  const __grid_constant__ Components momentum,
+                                  const __grid_constant__ Components before, double* alpha,
+                                  const __grid_constant__ Outputs velocity) {
     const Cell cell = own_cell();
     if (!is_of_leaf(mesh, cell)) {
         return;
@@ -122,9 +123,10 @@ extern "C" __global__ void update(const __grid_constant__ Mesh mesh, const __gri
 }
 
 // By block, what the divergence added to the liquid's volume, and the room for it.
-extern "C" __global__ __launch_bounds__(THREADS) void added_and_room(const __grid_constant__ Mesh mesh, const double* alpha,
-                                                                   const double* flux, const uint8_t* full, double dt,
-                                                                   double* added, double* room) {
+extern "C" __global__ __launch_bounds__(THREADS) void added_and_room(const __grid_constant__ Mesh mesh,
+                                                                     const double* alpha, const double* flux,
+                                                                     const uint8_t* full, double dt, double* added,
+                                                                     double* room) {
     const Cell cell = own_cell();
     const bool is_leaf = is_of_leaf(mesh, cell);
     double outflow = 0.0, mixed = 0.0;
@@ -145,7 +147,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void added_and_room(const __gri
 
 // One thread block: the part of the room that was added.
 extern "C" __global__ __launch_bounds__(LANES) void share(const double* added, const double* room, uint32_t count,
-                                                        double* out) {
+                                                          double* out) {
     const double sum = ordered_sum(added, count), all = ordered_sum(room, count);
     if (threadIdx.x == 0) {
         *out = all <= 0.0 || fabs(sum) > 1e-3 * all ? 0.0 : sum / all;

@@ -128,8 +128,8 @@ __device__ inline bool held(const Mesh& mesh, const Params& params, Cell at, int
 }
 
 extern "C" __global__ void equation(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                  uint32_t component, double dt, const double* alpha, const double* u,
-                                  const double* force, double* diagonal, double* b) {
+                                    uint32_t component, double dt, const double* alpha, const double* u,
+                                    const double* force, double* diagonal, double* b) {
     const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const uint32_t block = static_cast<uint32_t>(own / CELLS);
     if (block >= mesh.count || !mesh.blocks.is_leaf(block)) {
