@@ -54,14 +54,20 @@ pub const fn of_side(d: usize, side: usize, cell: usize) -> usize {
     lower(d, side / 2, cell) + (side % 2) * stride(side / 2)
 }
 
-/// The cells of a block along one of its sides, by coordinates.
-pub fn layer<const D: usize>(side: usize) -> impl Iterator<Item = usize> {
-    let wanted = if side.is_multiple_of(2) { 0 } else { 3 };
-    (0..dims::cells(D)).filter(move |&i| dims::unravel::<D>(i, 4)[side / 2] == wanted)
+/// Whether a cell is its block's last one towards a side.
+#[inline]
+pub(crate) fn is_at<const D: usize>(side: usize, cell: usize) -> bool {
+    let edge = if side.is_multiple_of(2) { 0 } else { 3 };
+    dims::unravel::<D>(cell, 4)[side / 2] == edge
 }
 
-/// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times a factor,
-/// which is told by whether the fine faces are at a level jump. Levels from fine to coarse.
+/// The cells of a block along one of its sides, by coordinates.
+pub fn layer<const D: usize>(side: usize) -> impl Iterator<Item = usize> {
+    (0..dims::cells(D)).filter(move |&cell| is_at::<D>(side, cell))
+}
+
+/// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times `factor[0]`, or
+/// times `factor[1]` where the fine faces are at a level jump. Levels from fine to coarse.
 ///
 /// # Panics
 /// Where `values` has not [`per_block`] values for each block.

@@ -4,7 +4,7 @@
 pub(crate) mod cuda;
 mod host;
 
-pub use host::ordered_sum;
+pub use host::{SUM_LANES, block_sum, ordered_sum};
 pub(crate) use host::{TILE, Tile, in_tile, sum_children, tile};
 
 use crate::cg::Arrays;
@@ -30,8 +30,8 @@ pub trait EllipticKernels<const D: usize>: Backend {
     #[doc(hidden)]
     fn lists(&self, layers: &CoarseLayers) -> Result<Self::Lists, EllipticError>;
 
-    /// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times a factor,
-    /// which is told by whether the fine faces are at a level jump. Levels from fine to coarse.
+    /// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times `factor[0]`, or
+    /// times `factor[1]` where the fine faces are at a level jump. Levels from fine to coarse.
     fn restrict_faces(
         &self,
         blocks: &Blocks<D>,

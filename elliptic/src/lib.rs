@@ -37,5 +37,5 @@ pub use cg::{SolveWork, Solved, Stop};
 pub use error::EllipticError;
 #[cfg(feature = "cuda")]
 pub use kernels::cuda::{BlockAddresses, DeviceBlocks};
-pub use kernels::{EllipticKernels, ordered_sum};
+pub use kernels::{EllipticKernels, SUM_LANES, block_sum, ordered_sum};
 pub use operator::EllipticOperator;

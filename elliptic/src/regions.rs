@@ -128,11 +128,12 @@ fn is_unknown<const D: usize>(
     let is_open = |block: usize, face: usize| conductance[block * per + face] > 0.0;
     (0..2 * D).any(|side| match blocks.beside(block, side) {
         Beside::Same(b) if !blocks.is_leaf(b) => {
+            if !faces::is_at::<D>(side, cell) {
+                return is_open(block, faces::of_side(D, side, cell));
+            }
             let at = dims::unravel::<D>(cell, 4);
-            let edge = if side.is_multiple_of(2) { 0 } else { 3 };
             let mut fine = blocks.finer_cells(b, side, at);
-            (at[side / 2] == edge && fine.any(|(b, c)| is_open(b, faces::of_side(D, side ^ 1, c))))
-                || (at[side / 2] != edge && is_open(block, faces::of_side(D, side, cell)))
+            fine.any(|(b, c)| is_open(b, faces::of_side(D, side ^ 1, c)))
         }
         _ => is_open(block, faces::of_side(D, side, cell)),
     })
@@ -177,7 +178,7 @@ impl<const D: usize> Joined<D> {
             }
             for side in 0..2 * D {
                 if !joined.is_whole[block] {
-                    let inside = (0..cells).filter(|&cell| !is_at::<D>(side, cell));
+                    let inside = (0..cells).filter(|&cell| !faces::is_at::<D>(side, cell));
                     for cell in inside.filter(|&cell| t[faces::of_side(D, side, cell)] > 0.0) {
                         let step = faces::stride(side / 2);
                         let other = if side % 2 == 0 {
@@ -247,10 +248,4 @@ impl<const D: usize> Joined<D> {
         self.join((block, cell), (other, there));
         self.is_whole[block] && self.is_whole[other]
     }
-}
-
-/// Whether a cell is its block's last one towards a side.
-fn is_at<const D: usize>(side: usize, cell: usize) -> bool {
-    let edge = if side.is_multiple_of(2) { 0 } else { 3 };
-    dims::unravel::<D>(cell, 4)[side / 2] == edge
 }

@@ -14,7 +14,7 @@ pub type BoxWeight<const D: usize> = ([f64; D], Option<Turning<D>>);
 /// What happened in an advance.
 #[derive(Debug, Clone)]
 pub enum Advanced {
-    /// The mesh was adapted, if the look asked for it.
+    /// The interface was looked at, and the mesh adapted where it had to be.
     Look(InterfaceLook),
     /// The flow made a step.
     Step(StepDone),
@@ -24,8 +24,8 @@ pub enum Advanced {
 
 impl<const D: usize> TwoPhaseFlow<D> {
     /// Advances over steps of the run that are `length` long and end at the times `ends`, s. The mesh is adapted where that is
-    /// due. A state on a GPU is copied to the host at the end of all. `weight` has the weight from a time on for so many seconds, or none where it stays; `each` is told what
-    /// happened.
+    /// due. A state on a GPU is copied to the host once, after the last step. `weight(time, dt)` returns the weight of a step, or
+    /// `None` to keep the present one; `each` is called with what happened.
     ///
     /// # Errors
     /// Those of a step, of a look and of `weight`, and [`TooFast`](TwoPhaseError::TooFast).

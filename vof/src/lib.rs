@@ -42,7 +42,6 @@ mod project;
 mod restrict;
 mod running;
 pub mod shape;
-mod sums;
 mod surface;
 mod survey;
 mod sweep;

@@ -9,9 +9,9 @@ use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
 use crate::running::Fields;
-use crate::{TwoPhaseError, restrict, sums};
+use crate::{TwoPhaseError, restrict};
 use cutlink_amr::dims;
-use cutlink_elliptic::{Stop, faces, ordered_sum};
+use cutlink_elliptic::{Stop, block_sum, faces, ordered_sum};
 use rayon::prelude::*;
 
 /// Iterations of the pressure at most.
@@ -185,9 +185,9 @@ pub(crate) fn sizes<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], b: &[f64],
         }
         let b = &b[block * cells..];
         [
-            sums::of_block::<D>(|cell| b[cell]),
-            sums::of_block::<D>(|cell| b[cell].abs()),
-            sums::of_block::<D>(|cell| squares(block, cell)),
+            block_sum::<D>(|cell| b[cell]),
+            block_sum::<D>(|cell| b[cell].abs()),
+            block_sum::<D>(|cell| squares(block, cell)),
         ]
     };
     let of_blocks: Vec<[f64; 3]> = (0..mesh.blocks.len())

@@ -10,10 +10,10 @@ use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::BoxFace;
 use crate::running::{Next, by_axis};
-use crate::{TwoPhaseError, restrict, sums, transfer, velocity};
+use crate::{TwoPhaseError, restrict, transfer, velocity};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
-use cutlink_elliptic::{faces, ordered_sum};
+use cutlink_elliptic::{block_sum, faces, ordered_sum};
 use rayon::prelude::*;
 
 /// Arrays of the sweeps.
@@ -211,14 +211,14 @@ pub(crate) fn keep_volume<const D: usize>(
         if !mesh.blocks.is_leaf(block) {
             return 0.0;
         }
-        let sum = sums::of_block::<D>(|cell| outflow(block, cell));
+        let sum = block_sum::<D>(|cell| outflow(block, cell));
         dt / mesh.width_of(block) * sum * mesh.volume_of(block)
     };
     let room = |block: usize| {
         if !mesh.blocks.is_leaf(block) {
             return 0.0;
         }
-        let sum = sums::of_block::<D>(|cell| mixing(alpha[block * cells + cell]));
+        let sum = block_sum::<D>(|cell| mixing(alpha[block * cells + cell]));
         sum * mesh.volume_of(block)
     };
     let added = ordered_sum(&blocks().map(added).collect::<Vec<_>>());

@@ -293,7 +293,7 @@ fn many_regions<K: AnyElliptic>(kernels: &K) {
     assert_eq!(found.regions, 8);
 }
 
-/// An operator that is told other coefficients is one that is made of them.
+/// An operator with updated coefficients equals one that is made from them.
 fn other_coefficients<K: AnyElliptic>(kernels: &K) {
     let blocks = forest([2, 3, 2], [true, false, false], 3, 31);
     let first = Equation::new(Arc::clone(&blocks), Closed::Some, true, true, 31);

@@ -9,7 +9,7 @@ use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, LaunchGrid};
 
 /// Threads of a sum: `LANES` of `sums.cuh`.
-const LANES: u32 = 1024;
+const LANES: u32 = crate::SUM_LANES as u32;
 
 /// `Regions` of `vectors.cu`.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -27,11 +27,9 @@ pub(super) fn first_opened<const D: usize>(
     (0..blocks.len()).into_par_iter().find_first(|&b| {
         let finer: [bool; 6] = std::array::from_fn(|side| side < 2 * D && blocks.is_finer(b, side));
         let other = |cell: usize, side: usize| {
-            let edge = if side.is_multiple_of(2) { 0 } else { 3 };
-            let at_edge = dims::unravel::<D>(cell, 4)[side / 2] == edge;
             let face = faces::of_side(D, side, cell);
             let same = is_open(&op.conductance, b, face) == is_open(conductance, b, face);
-            !(same || at_edge && finer[side])
+            !(same || faces::is_at::<D>(side, cell) && finer[side])
         };
         blocks.is_leaf(b)
             && (0..dims::cells(D)).any(|cell| (0..2 * D).any(|side| other(cell, side)))
@@ -97,13 +95,11 @@ fn side_conductance<const D: usize>(
     cell: usize,
 ) -> f64 {
     let per = faces::per_block(D);
-    let at = dims::unravel::<D>(cell, 4);
-    let edge = if side.is_multiple_of(2) { 0 } else { 3 };
-    if at[side / 2] == edge
+    if faces::is_at::<D>(side, cell)
         && let Beside::Same(other) = blocks.beside(block, side)
         && !blocks.is_leaf(other)
     {
-        let fine = blocks.finer_cells(other, side, at);
+        let fine = blocks.finer_cells(other, side, dims::unravel(cell, 4));
         return fine
             .map(|(b, c)| conductance[b * per + faces::of_side(D, side ^ 1, c)])
             .sum();

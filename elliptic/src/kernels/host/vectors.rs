@@ -7,19 +7,30 @@ use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
 
-/// Lanes of [`ordered_sum`].
-const LANES: usize = 1024;
+/// Lanes of [`ordered_sum`], and threads of a GPU that take it.
+pub const SUM_LANES: usize = 1024;
 
 /// A sum in an order that suits a GPU: lane `l` of 1024 adds every 1024th value from the `l`-th on, and a tree adds the
 /// lanes: the upper half to the lower one, and so on.
 pub fn ordered_sum(values: &[f64]) -> f64 {
-    let mut lanes = [0.0; LANES];
-    for row in values.chunks(LANES) {
+    let mut lanes = [0.0; SUM_LANES];
+    for row in values.chunks(SUM_LANES) {
         for (lane, value) in lanes.iter_mut().zip(row) {
             *lane += value;
         }
     }
     tree(&mut lanes)
+}
+
+/// The sum over a block's cells, by a tree: the upper half is added to the lower one, and so on.
+#[inline]
+pub fn block_sum<const D: usize>(of: impl Fn(usize) -> f64) -> f64 {
+    let mut terms = [0.0; 64];
+    let terms = &mut terms[..dims::cells(D)];
+    for (cell, term) in terms.iter_mut().enumerate() {
+        *term = of(cell);
+    }
+    tree(terms)
 }
 
 /// The sum of a power of 2 of values: the upper half is added to the lower one, and so on.
@@ -111,11 +122,8 @@ pub(super) fn dot<const D: usize>(
         *sum = 0.0;
         if op.blocks.is_leaf(block) {
             let of = block * cells..(block + 1) * cells;
-            let mut products = [0.0; 64];
-            for ((product, a), b) in products.iter_mut().zip(&a[of.clone()]).zip(&b[of]) {
-                *product = a * b;
-            }
-            *sum = tree(&mut products[..cells]);
+            let (a, b) = (&a[of.clone()], &b[of]);
+            *sum = block_sum::<D>(|cell| a[cell] * b[cell]);
         }
     };
     (sums.par_iter_mut().enumerate())
@@ -138,14 +146,11 @@ pub(super) fn remove_mean<const D: usize>(
     let each = |(share, sum): (usize, &mut f64)| {
         let block = regions.share_block[share] as usize;
         let size = if integrated { 1.0 } else { size(blocks, block) };
-        let mut terms = [0.0; 64];
-        for (cell, term) in terms[..cells].iter_mut().enumerate() {
+        *sum = block_sum::<D>(|cell| {
             let own = block * cells + cell;
-            if regions.of[own] == regions.share_region[share] {
-                *term = values[own] * size;
-            }
-        }
-        *sum = tree(&mut terms[..cells]);
+            let is_in = regions.of[own] == regions.share_region[share];
+            if is_in { values[own] * size } else { 0.0 }
+        });
     };
     of_shares.par_iter_mut().enumerate().for_each(each);
     for (region, sum) in of_regions[..regions.count()].iter_mut().enumerate() {

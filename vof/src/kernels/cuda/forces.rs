@@ -3,9 +3,7 @@
 use super::interface::{InterfaceWork, planes, smooth};
 use super::{DeviceMesh, DeviceParams, FORCES, curvature::curvature};
 use crate::TwoPhaseError;
-use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf};
-use cutlink_elliptic::faces;
 
 /// Accelerations of faces, m/s², with those of cells in the last step, `pull`. Counts of the curvature are
 /// [`InterfaceWork::curvatures`].
@@ -24,14 +22,8 @@ pub(crate) fn accelerate<const D: usize>(
     out: &mut CudaBuf<f64>,
     work: &mut InterfaceWork,
 ) -> Result<(), TwoPhaseError> {
-    let cells = mesh.len() * dims::cells(D);
-    let lengths = pull.map(CudaBuf::len);
-    assert_eq!([alpha.len(); D], lengths, "of all cells");
-    assert_eq!(
-        [alpha.len(), out.len()],
-        [cells, mesh.len() * faces::per_block(D)],
-        "of the mesh"
-    );
+    mesh.check(&pull.map(CudaBuf::len), &[out.len()]);
+    mesh.check(&[alpha.len()], &[]);
     if params.finds_curvature() {
         curvature(cuda, mesh, params, alpha, work)?;
     }

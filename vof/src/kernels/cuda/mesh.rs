@@ -2,6 +2,7 @@
 
 use super::THREADS;
 use crate::mesh::{FlowMesh, MARGIN, centre};
+use crate::running::Fields;
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::{
@@ -125,6 +126,17 @@ impl<const D: usize> DeviceMesh<D> {
         let (cells, len) = (self.cells(), self.len() * faces::per_block(D));
         let is_sound = of_cells.iter().all(|&n| n == cells) && of_faces.iter().all(|&n| n == len);
         assert!(is_sound, "arrays should be of the mesh");
+    }
+
+    /// # Panics
+    /// Where a field has another length than the mesh.
+    pub(super) fn check_fields(&self, fields: &Fields<D, Cuda>) {
+        let of_axes = fields.velocity.iter().chain(&fields.pull);
+        let of_cells: Vec<usize> = of_axes
+            .chain([&fields.alpha, &fields.pressure])
+            .map(CudaBuf::len)
+            .collect();
+        self.check(&of_cells, &[fields.flux.len()]);
     }
 
     /// Cells of all blocks.

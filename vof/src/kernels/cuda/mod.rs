@@ -33,7 +33,7 @@ static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 const THREADS: u32 = 256;
 
 /// Threads of a thread block that adds up: `LANES` of `sums.cuh`.
-const LANES: u32 = 1024;
+const LANES: u32 = cutlink_elliptic::SUM_LANES as u32;
 
 /// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
 pub(crate) const fn tile_threads(d: usize) -> u32 {

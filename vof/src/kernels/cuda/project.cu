@@ -1,13 +1,9 @@
 // The projection: `project.rs`, which has the order of operations.
 
+#include "cells.cuh"
+#include "components.cuh"
 #include "face.cuh"
 #include "sums.cuh"
-#include "vector.cuh"
-
-// An array for each axis.
-struct Arrays {
-    double* of[D];
-};
 
 // Whether a face that is open is one of given pressure.
 __device__ inline bool is_pressure(const Params& params, FaceKind kind, int side) {
@@ -20,7 +16,7 @@ __device__ inline double distance(const Face& face) {
 
 // One thread a face, where these are written.
 extern "C" __global__ void to_faces(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                    const double* alpha, const __grid_constant__ Arrays velocity,
+                                    const double* alpha, const __grid_constant__ Components velocity,
                                     const double* acceleration, double dt, double* flux) {
     fill_faces(mesh, flux, [&](uint32_t block, int cell, int side) {
         const double* const u = velocity.of[side >> 1];
@@ -35,7 +31,7 @@ extern "C" __global__ void to_faces(const __grid_constant__ Mesh mesh, const __g
         const uint64_t a = face.cells[0].index(), b = face.cells[1].index();
         const double ma = face.widths[0] * params.rho(alpha[a]);
         const double mb = face.widths[1] * params.rho(alpha[b]);
-        const double pull = acceleration[block * static_cast<uint64_t>(PER_BLOCK) + face_of(side, cell)];
+        const double pull = acceleration[face_index({block, cell}, side)];
         return (ma * u[a] + mb * u[b]) / (ma + mb) + dt * pull;
     });
 }
@@ -58,52 +54,44 @@ extern "C" __global__ void conductance(const __grid_constant__ Mesh mesh, const 
 // One thread a cell of leaves, here and below.
 extern "C" __global__ void right_side(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
                                       const double* flux, const double* conductance, double dt, double* b) {
-    const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const uint32_t block = static_cast<uint32_t>(own / CELLS);
-    if (block >= mesh.count || !mesh.blocks.is_leaf(block)) {
+    const Cell own = own_cell();
+    if (!is_of_leaf(mesh, own)) {
         return;
     }
-    const int cell = static_cast<int>(own % CELLS);
-    const uint64_t first = block * static_cast<uint64_t>(PER_BLOCK);
     double sum = 0.0;
     for (int axis = 0; axis < D; axis++) {
-        const double* const face = flux + first + lower_face(axis, cell);
-        sum += face[stride(axis)] - face[0];
+        sum += rise(flux, own, axis);
     }
-    double value = -sum * mesh.area(block) / dt;
+    double value = -sum * mesh.area(own.block) / dt;
     for (int side = 0; side < SIDES; side++) {
-        if (is_pressure(params, face_at(mesh, params, block, cell, side).kind, side)) {
-            value += conductance[first + face_of(side, cell)] * params.face(side).value;
+        if (is_pressure(params, face_at(mesh, params, own.block, own.cell, side).kind, side)) {
+            value += conductance[face_index(own, side)] * params.face(side).value;
         }
     }
-    b[own] = value;
+    b[own.index()] = value;
 }
 
 // Sums of blocks: of the right side, of its sizes, of squares of fluxes; 0 of refined ones. Each has `mesh.count`
 // values.
 extern "C" __global__ void block_sizes(const __grid_constant__ Mesh mesh, const double* flux, const double* b,
                                        double dt, double* sums) {
-    const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const uint32_t block = static_cast<uint32_t>(own / CELLS);
-    const int cell = static_cast<int>(own % CELLS);
-    const bool counts = block < mesh.count && mesh.blocks.is_leaf(block);
+    const Cell own = own_cell();
     double terms[3] = {0.0, 0.0, 0.0};
-    if (counts) {
-        const double scale = mesh.area(block) / dt;
+    if (is_of_leaf(mesh, own)) {
+        const double scale = mesh.area(own.block) / dt;
         for (int axis = 0; axis < D; axis++) {
-            for (int upper = 0; upper <= static_cast<int>(is_at(2 * axis + 1, cell)); upper++) {
-                const double q =
-                    flux[block * static_cast<uint64_t>(PER_BLOCK) + face_of(2 * axis + upper, cell)] * scale;
+            for (int side = 2 * axis; side <= 2 * axis + is_at(2 * axis + 1, own.cell); side++) {
+                const double q = flux[face_index(own, side)] * scale;
                 terms[2] += q * q;
             }
         }
-        terms[0] = b[own];
-        terms[1] = fabs(b[own]);
+        terms[0] = b[own.index()];
+        terms[1] = fabs(terms[0]);
     }
     for (int k = 0; k < 3; k++) {
         const double sum = block_sum(terms[k]);
-        if (block < mesh.count && cell == 0) {
-            sums[k * static_cast<uint64_t>(mesh.count) + block] = sum;
+        if (own.block < mesh.count && own.cell == 0) {
+            sums[k * static_cast<uint64_t>(mesh.count) + own.block] = sum;
         }
     }
 }
@@ -132,7 +120,7 @@ extern "C" __global__ void pull(const __grid_constant__ Mesh mesh, const __grid_
             const double rise = side & 1 ? value - pressure[own] : pressure[own] - value;
             pull = -rise / (params.rho(alpha[own]) * (0.5 * mesh.width(block)));
         }
-        return pull + before[block * static_cast<uint64_t>(PER_BLOCK) + face_of(side, cell)];
+        return pull + before[face_index({block, cell}, side)];
     });
 }
 
@@ -148,21 +136,19 @@ extern "C" __global__ void correct(const __grid_constant__ Mesh mesh, const doub
 
 // One thread a cell of all blocks.
 extern "C" __global__ void to_cells(const __grid_constant__ Mesh mesh, const double* acceleration, double dt,
-                                    const __grid_constant__ Arrays velocity, const __grid_constant__ Arrays pulls) {
-    const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const uint32_t block = static_cast<uint32_t>(own / CELLS);
-    if (block >= mesh.count) {
+                                    const __grid_constant__ Outputs velocity, const __grid_constant__ Outputs pulls) {
+    const Cell own = own_cell();
+    if (own.block >= mesh.count) {
         return;
     }
-    const int cell = static_cast<int>(own % CELLS);
-    const bool moves = mesh.blocks.is_leaf(block) && !mesh.is_solid(block, cell);
+    const bool moves = mesh.blocks.is_leaf(own.block) && !mesh.is_solid(own.block, own.cell);
     for (int axis = 0; axis < D; axis++) {
         double pull = 0.0;
         if (moves) {
-            const double* const face = acceleration + block * static_cast<uint64_t>(PER_BLOCK) + lower_face(axis, cell);
+            const double* const face = acceleration + face_index(own, 2 * axis);
             pull = 0.5 * (face[0] + face[stride(axis)]);
         }
-        pulls.of[axis][own] = pull;
-        velocity.of[axis][own] += dt * pull;
+        pulls.of[axis][own.index()] = pull;
+        velocity.of[axis][own.index()] += dt * pull;
     }
 }

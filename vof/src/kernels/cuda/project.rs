@@ -1,6 +1,6 @@
 //! The projection: one thread a cell, or a face where these are written.
 
-use super::{DeviceMesh, DeviceParams, LANES, PROJECT, THREADS, addresses};
+use super::{DeviceMesh, DeviceParams, LANES, PROJECT, addresses};
 use crate::project::Sizes;
 use crate::running::Fields;
 use cutlink_device::{
@@ -19,6 +19,8 @@ pub(super) fn to_faces<const D: usize>(
     acceleration: &Buf,
     dt: f64,
 ) -> Done {
+    mesh.check_fields(fields);
+    mesh.check(&[], &[acceleration.len()]);
     let launch = cuda
         .launch(&PROJECT, D, "to_faces")
         .val(mesh.addresses())
@@ -39,6 +41,7 @@ pub(super) fn conductance<const D: usize>(
     alpha: &Buf,
     out: &mut Buf,
 ) -> Done {
+    mesh.check(&[alpha.len()], &[out.len()]);
     let launch = cuda
         .launch(&PROJECT, D, "conductance")
         .val(mesh.addresses())
@@ -57,6 +60,7 @@ pub(super) fn right_side<const D: usize>(
     dt: f64,
     b: &mut Buf,
 ) -> Done {
+    mesh.check(&[b.len()], &[flux.len(), conductance.len()]);
     let launch = cuda
         .launch(&PROJECT, D, "right_side")
         .val(mesh.addresses())
@@ -76,6 +80,7 @@ pub(super) fn sizes<const D: usize>(
     b: &Buf,
     dt: f64,
 ) -> Result<Sizes, DeviceError> {
+    mesh.check(&[b.len()], &[flux.len()]);
     let mut sums = cuda.alloc("sums of blocks", 3 * mesh.len(), 0.0)?;
     let launch = cuda
         .launch(&PROJECT, D, "block_sizes")
@@ -110,6 +115,8 @@ pub(super) fn pull<const D: usize>(
     before: &Buf,
     out: &mut Buf,
 ) -> Done {
+    mesh.check_fields(fields);
+    mesh.check(&[], &[before.len(), out.len()]);
     let launch = cuda
         .launch(&PROJECT, D, "pull")
         .val(mesh.addresses())
@@ -129,7 +136,7 @@ pub(super) fn correct<const D: usize>(
     dt: f64,
     flux: &mut Buf,
 ) -> Done {
-    let count = flux.len();
+    mesh.check(&[], &[after.len(), before.len(), flux.len()]);
     let launch = cuda
         .launch(&PROJECT, D, "correct")
         .val(mesh.addresses())
@@ -138,7 +145,7 @@ pub(super) fn correct<const D: usize>(
         .val(dt)
         .out(flux);
     // SAFETY: as above; one thread a face.
-    unsafe { launch.run(LaunchGrid::over(count, THREADS)) }
+    unsafe { launch.run(mesh.over_faces()) }
 }
 
 pub(super) fn to_cells<const D: usize>(
@@ -148,6 +155,8 @@ pub(super) fn to_cells<const D: usize>(
     dt: f64,
     fields: &mut Fields<D, Cuda>,
 ) -> Done {
+    mesh.check_fields(fields);
+    mesh.check(&[], &[acceleration.len()]);
     let launch = cuda
         .launch(&PROJECT, D, "to_cells")
         .val(mesh.addresses())

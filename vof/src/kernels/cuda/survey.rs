@@ -3,10 +3,7 @@
 use super::{DeviceMesh, SURVEY, addresses};
 use crate::running::Fields;
 use crate::survey::Survey;
-use cutlink_device::{
-    Backend, DeviceError,
-    cuda::{Cuda, CudaBuf},
-};
+use cutlink_device::{Backend, DeviceError, cuda::Cuda};
 
 pub(super) fn survey<const D: usize>(
     cuda: &Cuda,
@@ -20,8 +17,7 @@ pub(super) fn survey<const D: usize>(
         flux,
         ..
     } = fields;
-    mesh.check(&[alpha.len(), pressure.len()], &[flux.len()]);
-    mesh.check(&velocity.each_ref().map(CudaBuf::len), &[]);
+    mesh.check_fields(fields);
     let mut keys = cuda.upload(vec![0u64; 3])?;
     let launch = cuda
         .launch(&SURVEY, D, "survey")

@@ -1,13 +1,10 @@
 // A box that turns: `turning.rs`.
 
+#include "components.cuh"
 #include "vector.cuh"
 
-struct Velocity {
-    double* of[D];
-};
-
 // Turns velocities by Rodrigues' formula. One thread a cell.
-extern "C" __global__ void turn(uint64_t cells, Vector3 axis, double sin, double cos, Velocity velocity) {
+extern "C" __global__ void turn(uint64_t cells, Vector3 axis, double sin, double cos, Outputs velocity) {
     const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (own >= cells) {
         return;

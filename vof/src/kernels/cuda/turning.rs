@@ -13,6 +13,7 @@ pub(super) fn turn<const D: usize>(
     by: &Rotation,
     velocity: &mut [CudaBuf<f64>; D],
 ) -> Result<(), DeviceError> {
+    mesh.check(&velocity.each_ref().map(CudaBuf::len), &[]);
     let launch = cuda
         .launch(&TURNING, D, "turn")
         .val(mesh.cells() as u64)

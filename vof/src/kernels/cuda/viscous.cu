@@ -1,11 +1,8 @@
 // Viscosity: `viscous.rs`, which has the order of operations.
 
+#include "cells.cuh"
+#include "components.cuh"
 #include "face.cuh"
-
-// A component of the velocity, and of all others.
-struct Velocity {
-    const double* of[D];
-};
 
 // One thread a face.
 extern "C" __global__ void viscosity(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
@@ -31,7 +28,7 @@ struct Lengths {
 
 // The viscosity of a face of a leaf, by its conductance.
 __device__ inline double mu_at(const Mesh& mesh, const double* conductance, Cell at, const Lengths& of, int side) {
-    const double t = conductance[at.block * static_cast<uint64_t>(PER_BLOCK) + face_of(side, at.cell)];
+    const double t = conductance[face_index(at, side)];
     if (!is_at(side, at.cell)) {
         return t * (of.h * of.over_area);
     }
@@ -41,7 +38,7 @@ __device__ inline double mu_at(const Mesh& mesh, const double* conductance, Cell
 }
 
 // From a cell to the next one beyond a side, per length.
-__device__ inline double rise(const Mesh& mesh, const double* u, Cell at, const Lengths& of, int side) {
+__device__ inline double steepness(const Mesh& mesh, const double* u, Cell at, const Lengths& of, int side) {
     const Cell other = mesh.blocks.next(at.block, at.cell, side);
     if (other.block == OUTSIDE) {
         return 0.0;
@@ -53,7 +50,7 @@ __device__ inline double rise(const Mesh& mesh, const double* u, Cell at, const 
 }
 
 // One thread a face.
-extern "C" __global__ void stress(const __grid_constant__ Mesh mesh, const __grid_constant__ Velocity u,
+extern "C" __global__ void stress(const __grid_constant__ Mesh mesh, const __grid_constant__ Components u,
                                   const double* conductance, uint32_t component, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Cell at = {block, cell};
@@ -65,7 +62,7 @@ extern "C" __global__ void stress(const __grid_constant__ Mesh mesh, const __gri
             return 0.0;
         }
         if (axis == static_cast<int>(component)) {
-            return own * rise(mesh, u.of[axis], at, lengths, side);
+            return own * steepness(mesh, u.of[axis], at, lengths, side);
         }
         const Lengths beyond = other.block == block ? lengths : Lengths(mesh, other.block);
         double sum = 0.0;
@@ -76,7 +73,7 @@ extern "C" __global__ void stress(const __grid_constant__ Mesh mesh, const __gri
             const Lengths& of = i < 2 ? lengths : beyond;
             const double mu = mu_at(mesh, conductance, from, of, beside);
             if (mu > 0.0) {
-                sum += fmin(own, mu) * rise(mesh, u.of[axis], from, of, beside);
+                sum += fmin(own, mu) * steepness(mesh, u.of[axis], from, of, beside);
                 count++;
             }
         }
@@ -86,17 +83,15 @@ extern "C" __global__ void stress(const __grid_constant__ Mesh mesh, const __gri
 
 // One thread a cell, here and below.
 extern "C" __global__ void force(const __grid_constant__ Mesh mesh, const double* stress, double* out) {
-    const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const uint32_t block = static_cast<uint32_t>(own / CELLS);
-    if (block >= mesh.count || !mesh.blocks.is_leaf(block)) {
+    const Cell own = own_cell();
+    if (!is_of_leaf(mesh, own)) {
         return;
     }
     double sum = -0.0;
     for (int axis = 0; axis < D; axis++) {
-        const double* const face = stress + block * static_cast<uint64_t>(PER_BLOCK) + lower_face(axis, own % CELLS);
-        sum += face[stride(axis)] - face[0];
+        sum += rise(stress, own, axis);
     }
-    out[own] = sum * mesh.area(block);
+    out[own.index()] = sum * mesh.area(own.block);
 }
 
 extern "C" __global__ void kick(uint64_t cells, const double* pull, double dt, double* u) {
@@ -130,18 +125,17 @@ __device__ inline bool held(const Mesh& mesh, const Params& params, Cell at, int
 extern "C" __global__ void equation(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
                                     uint32_t component, double dt, const double* alpha, const double* u,
                                     const double* force, double* diagonal, double* b) {
-    const uint64_t own = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    const uint32_t block = static_cast<uint32_t>(own / CELLS);
-    if (block >= mesh.count || !mesh.blocks.is_leaf(block)) {
+    const Cell at = own_cell();
+    if (!is_of_leaf(mesh, at)) {
         return;
     }
-    const Cell at = {block, static_cast<int>(own % CELLS)};
-    if (mesh.is_solid(block, at.cell)) {
+    const uint64_t own = at.index();
+    if (mesh.is_solid(at.block, at.cell)) {
         diagonal[own] = 1.0;
         b[own] = 0.0;
         return;
     }
-    const double h = mesh.width(block);
+    const double h = mesh.width(at.block);
     const double t = 2.0 * params.mu(alpha[own]) * (D == 3 ? h : 1.0);
     double friction = 0.0, walls = 0.0;
     for (int side = 0; side < SIDES; side++) {

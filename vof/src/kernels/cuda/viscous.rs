@@ -17,6 +17,7 @@ pub(super) fn viscosity<const D: usize>(
     alpha: &Buf,
     out: &mut Buf,
 ) -> Done {
+    mesh.check(&[alpha.len()], &[out.len()]);
     let launch = cuda
         .launch(&VISCOUS, D, "viscosity")
         .val(mesh.addresses())
@@ -35,6 +36,10 @@ pub(super) fn stress<const D: usize>(
     component: usize,
     out: &mut Buf,
 ) -> Done {
+    mesh.check(
+        &velocity.each_ref().map(CudaBuf::len),
+        &[conductance.len(), out.len()],
+    );
     let launch = cuda
         .launch(&VISCOUS, D, "stress")
         .val(mesh.addresses())
@@ -52,6 +57,7 @@ pub(super) fn force<const D: usize>(
     stress: &Buf,
     out: &mut Buf,
 ) -> Done {
+    mesh.check(&[out.len()], &[stress.len()]);
     let launch = cuda
         .launch(&VISCOUS, D, "force")
         .val(mesh.addresses())
@@ -68,6 +74,7 @@ pub(super) fn kick<const D: usize>(
     dt: f64,
     u: &mut Buf,
 ) -> Done {
+    mesh.check(&[pull.len(), u.len()], &[]);
     let launch = cuda
         .launch(&VISCOUS, D, "kick")
         .val(mesh.cells() as u64)
@@ -86,6 +93,10 @@ pub(super) fn equation<const D: usize>(
     diagonal: &mut Buf,
     b: &mut Buf,
 ) -> Done {
+    mesh.check(
+        &[of.alpha, of.u, of.force, diagonal, b].map(CudaBuf::len),
+        &[],
+    );
     let launch = cuda
         .launch(&VISCOUS, D, "equation")
         .val(mesh.addresses())
