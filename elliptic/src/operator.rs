@@ -105,6 +105,16 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         self.prepare()
     }
 
+    /// Takes another diagonal, with the conductances that it has.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn update_diagonal(&mut self, diagonal: &B::Buf<f64>) -> Result<(), EllipticError> {
+        check_length::<B>("the diagonal", diagonal, B::len(&self.diagonal))?;
+        self.backend.copy(diagonal, &mut self.diagonal)?;
+        self.prepare_diagonal()
+    }
+
     /// The blocks it is for.
     pub fn blocks(&self) -> &Arc<Blocks<D>> {
         &self.blocks
@@ -121,11 +131,18 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         let per = faces::per_block(D);
         self.check_values("a conductance", &self.conductance, per)?;
         let blocks = Arc::clone(&self.blocks);
+        backend.restrict_faces(&blocks, &self.tables, &mut self.conductance, [0.5, 0.75])?;
+        self.prepare_diagonal()
+    }
+
+    /// What depends on the diagonal.
+    fn prepare_diagonal(&mut self) -> Result<(), EllipticError> {
+        let backend = self.backend.clone();
+        let blocks = Arc::clone(&self.blocks);
         if B::len(&self.diagonal) > 0 {
             self.check_values("the diagonal", &self.diagonal, dims::cells(D))?;
             backend.restrict_cells(&blocks, &self.tables, &mut self.diagonal, 1.0)?;
         }
-        backend.restrict_faces(&blocks, &self.tables, &mut self.conductance, [0.5, 0.75])?;
         backend.inverses(self)?;
         self.is_dominant = B::len(&self.diagonal) > 0 && backend.least_share(self)? >= DOMINANT;
         if self.is_dominant {

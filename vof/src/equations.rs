@@ -113,17 +113,22 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
         Ok(solved.map_err(of_pressure)?.iterations)
     }
 
-    /// Takes conductances and diagonal into the operator of the viscosity, and solves for a component of the velocity; returns
-    /// iterations.
+    /// Takes the diagonal into the operator of the viscosity, with the first component the conductances too, and solves for a
+    /// component of the velocity; returns iterations.
     pub(crate) fn solve_viscosity(
         &mut self,
         at: &Scene<'_, D, B>,
+        component: usize,
         u: &mut B::Buf<f64>,
         stop: Stop,
     ) -> Result<usize, TwoPhaseError> {
         let diagonal = self.viscous.as_ref().map_or(&self.none, |v| &v.diagonal);
-        let operator = &mut self.viscosity;
-        prepare(operator, at, &self.conductance, diagonal, of_viscosity)?;
+        match &mut self.viscosity {
+            Some(operator) if component > 0 => {
+                operator.update_diagonal(diagonal).map_err(of_viscosity)?;
+            }
+            operator => prepare(operator, at, &self.conductance, diagonal, of_viscosity)?,
+        }
         let operator = self.viscosity.as_ref().expect("it was prepared");
         let solved = operator.solve(&self.b, u, stop, &mut self.work);
         Ok(solved.map_err(of_viscosity)?.iterations)

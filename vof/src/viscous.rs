@@ -102,7 +102,7 @@ pub(crate) fn advance<const D: usize, B: TwoPhaseKernels<D>>(
             };
             B::equation(at, &system, diagonal, &mut w.b)?;
         }
-        iterations = iterations.max(w.solve_viscosity(at, u, STOP)?);
+        iterations = iterations.max(w.solve_viscosity(at, component, u, STOP)?);
         B::kick(at, pull, -dt, u)?;
     }
     Ok(iterations)

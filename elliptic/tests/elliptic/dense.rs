@@ -171,3 +171,39 @@ fn small_matrices_in_3d() {
         compare(&forest, 1e3, false, 1e4);
     }
 }
+
+#[test]
+fn an_updated_diagonal_is_that_of_a_new_operator() {
+    let corner = |c: [f64; 2], _: f64| c.iter().all(|&c| c < 0.6);
+    let forest = mesh::forest([2, 1], [false; 2], 3, corner);
+    let (_, conductance) =
+        mesh::conductances(&forest, |_, b, _, _| f64::from(u8::from(b.is_some())));
+    let blocks = mesh::blocks(&forest);
+    let mut random = mesh::random(9);
+    let mut values = |size: f64| -> Vec<f64> {
+        (0..blocks.cells())
+            .map(|_| size * (random() + 0.51))
+            .collect()
+    };
+    // From one that is small to one that is dominant, and back.
+    let (small, large, b) = (values(0.1), values(1e4), values(1.0));
+    let new = |diagonal: &Vec<f64>| {
+        let of = (conductance.clone(), diagonal.clone());
+        EllipticOperator::new(&Host, blocks.clone(), of.0, of.1).expect("an operator")
+    };
+    let stop = Stop {
+        relative: 1e-12,
+        absolute: 0.0,
+        most: 40,
+    };
+    let solve = |operator: &EllipticOperator<2>| {
+        let mut x = vec![0.0; b.len()];
+        let solved = operator.solve(&b, &mut x, stop, &mut SolveWork::default());
+        (x, solved.expect("a solution"))
+    };
+    let mut operator = new(&small);
+    for diagonal in [&large, &small] {
+        operator.update_diagonal(diagonal).expect("a diagonal");
+        assert_eq!(solve(&operator), solve(&new(diagonal)));
+    }
+}

@@ -309,6 +309,12 @@ fn other_coefficients<K: AnyElliptic>(kernels: &K) {
     updated.expect("the same open faces");
     let expected = find(&Host, &second.operator(&Host), &second);
     assert_same(&find(kernels, &operator, &second), &expected);
+    second.diagonal = first.diagonal;
+    operator
+        .update_diagonal(&up(&second.diagonal))
+        .expect("a diagonal");
+    let expected = find(&Host, &second.operator(&Host), &second);
+    assert_same(&find(kernels, &operator, &second), &expected);
 }
 
 fn what_is_wrong_is_told<K: AnyElliptic>(kernels: &K) {
