@@ -16,6 +16,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
+    pub(crate) area: fn(&TwoPhaseFlow<D>) -> Made<f64>,
     pub(crate) loads: fn(&TwoPhaseFlow<D>, [f64; D]) -> Vec<FluidLoad<D>>,
 }
 
@@ -28,6 +29,7 @@ impl<const D: usize> Compiled<D> {
             adapt: TwoPhaseFlow::adapt_here,
             divergence: TwoPhaseFlow::largest_divergence,
             integrals: TwoPhaseFlow::sums,
+            area: TwoPhaseFlow::area_here,
             loads: TwoPhaseFlow::loads_here,
         }
     }

@@ -34,6 +34,11 @@ pub(crate) fn is_mixed(c: f64) -> bool {
     c > PURE && c < 1.0 - PURE
 }
 
+/// Whether a cell has more than traces of both fluids.
+pub(crate) fn is_at_interface(c: f64) -> bool {
+    c > TRACE && c < 1.0 - TRACE
+}
+
 impl<const D: usize> Planes<D> {
     /// Reconstructs the interface.
     ///
@@ -189,16 +194,15 @@ pub(crate) fn check_level<const D: usize>(
     let cells = dims::cells(D);
     let finest = mesh.blocks.finest();
     let coarse = 0..mesh.blocks.range(finest).start;
-    let is_trace = |c: f64| c > TRACE && c < 1.0 - TRACE;
     let found = coarse.into_par_iter().find_first(|&block| {
         mesh.blocks.is_leaf(block)
             && alpha[block * cells..(block + 1) * cells]
                 .iter()
-                .any(|&c| is_trace(c))
+                .any(|&c| is_at_interface(c))
     });
     found.map_or(Ok(()), |block| {
         let cell = (0..cells)
-            .find(|&cell| is_trace(alpha[block * cells + cell]))
+            .find(|&cell| is_at_interface(alpha[block * cells + cell]))
             .unwrap_or(0);
         Err(TwoPhaseError::CoarseInterface {
             level: mesh.blocks.level(block),
@@ -261,7 +265,7 @@ pub(crate) fn curvature<const D: usize>(
                 let step = crate::mesh::STEP[a];
                 (tile[at - step] > 0.5) != (c > 0.5) || (tile[at + step] > 0.5) != (c > 0.5)
             };
-            (c > TRACE && c < 1.0 - TRACE) || (0..D).any(other)
+            is_at_interface(c) || (0..D).any(other)
         };
         let found = |cell: usize| {
             let at = in_tile::<D>(cell);

@@ -16,6 +16,7 @@ mod surface;
 
 mod adaptation;
 mod advection;
+mod area;
 mod contact;
 mod curvature;
 mod flow;

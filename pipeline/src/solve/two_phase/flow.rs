@@ -360,6 +360,7 @@ where
         line.extend(now.centre);
         line.extend(now.mean_velocity);
         line.extend(now.extent.iter().flatten());
+        line.push(self.flow.interface_area().map_err(|e| self.failed(e))?);
         let since = std::mem::take(&mut self.since);
         let fits =
             since.curvatures[1] as f64 / since.curvatures.iter().sum::<usize>().max(1) as f64;

@@ -132,6 +132,7 @@ fn columns(d: usize) -> Vec<String> {
     }
     names.extend(
         [
+            "interface area",
             "largest velocity",
             "substeps",
             "iterations",
