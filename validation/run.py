@@ -24,6 +24,7 @@ import compressible
 import m24
 import moving
 import turbulent
+import two_phase
 
 
 def toml(value):
@@ -62,7 +63,9 @@ def run_one(options, name, tables, read):
     path = options.out / f"{name}.toml"
     for file, text in tables.pop("files", {}).items():
         (options.out / file).write_text(text)
-        tables["mesh"] = dict(tables["mesh"], file=str(options.out / file))
+        placed = lambda table: {k: str(options.out / file) if v == file else v for k, v in table.items()}
+        for table, of in tables.items():
+            tables[table] = [placed(one) for one in of] if isinstance(of, list) else placed(of)
     path.write_text(case_text(tables))
     if options.write:
         return None
@@ -118,7 +121,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write case files only")
     parser.add_argument("--dry-run", action="store_true", help="have cutlink check each case, run none")
     options = parser.parse_args()
-    found = [r for group in (bodies, benchmarks, adapting, turbulent, m24, bounds, compressible, moving) for r in group.rows()]
+    found = [r for group in (bodies, benchmarks, adapting, turbulent, m24, bounds, compressible, moving, two_phase) for r in group.rows()]
     names = {r[0] for r in found}
     is_meant = lambda name, only: name == only if only in names else name.startswith(only)
     chosen = [r for r in found if not options.only or any(is_meant(r[0], o) for o in options.only)]

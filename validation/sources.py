@@ -140,3 +140,14 @@ TEN_CATE = {
 }
 # Kinsey & Dumas, AIAA J. 46 (2008) 1318: power coefficient of a NACA 0015 at Re 1100.
 KINSEY = 0.86
+# Hysing et al., Int. J. Numer. Meth. Fluids 60 (2009) 1259: time and value, by the series of one of its groups.
+HYSING_1 = {"circularity": (1.900, 0.90125), "velocity": (0.924, 0.24166), "centre": 1.0817}
+HYSING_2 = {"first": (0.732, 0.2502), "second": (2.060, 0.2393), "centre": 1.1376, "circularity": (0.690, 0.514), "after": (0.465, 0.587)}
+# Popinet, J. Comput. Phys. 228 (2009) 5838, and the tests of his program: errors of capillary waves by cells a wave.
+POPINET_WAVE = {8: 0.139, 16: 0.0242, 32: 0.0064, 64: 0.0023}
+# Drops at rest, by the same method in a program of its own: Laplace number, ratio of densities, time, largest velocity √(ρD/σ).
+POPINET_DROP = [(120, 1, 2.77, 6e-11), (12000, 1, 3.1, 9e-8), (12000, 1000, 43.6, 4e-4)]
+# Martin & Moyce, Phil. Trans. R. Soc. A 244 (1952) 312, by public transcriptions: front over the width by t √(2g/a), and height over that at
+# the start by t √(g/a), of a column of 2.25 inches that is twice as high.
+DAM_FRONT = [(1.19, 1.44), (1.98, 2.33), (2.51, 3.00), (2.98, 3.67), (3.33, 4.11)]
+DAM_HEIGHT = [(0.77, 0.89), (1.28, 0.72), (1.84, 0.56)]
