@@ -176,7 +176,8 @@ def spheroid(n=96):
     def point(i, j):
         t, p = math.pi * i / n, math.pi * (j % (2 * n)) / n
         r = radius(math.cos(t))
-        return [r * math.sin(t) * math.cos(p), r * math.sin(t) * math.sin(p), r * math.cos(t)]
+        # Rounded, so that the poles are one point each.
+        return [round(x, 12) + 0.0 for x in (r * math.sin(t) * math.cos(p), r * math.sin(t) * math.sin(p), r * math.cos(t))]
 
     facets = []
     for i in range(n):
@@ -184,7 +185,7 @@ def spheroid(n=96):
             a, b, c, d = point(i, j), point(i + 1, j), point(i + 1, j + 1), point(i, j + 1)
             facets += [[a, b, c]] if i < n - 1 else []
             facets += [[a, c, d]] if i > 0 else []
-    text = "".join("facet normal 0 0 0\nouter loop\n" + "".join("vertex {:.9e} {:.9e} {:.9e}\n".format(*p) for p in f) + "endloop\nendfacet\n" for f in facets)
+    text = "".join("facet normal 0 0 0\nouter loop\n" + "".join("vertex {:.12f} {:.12f} {:.12f}\n".format(*p) for p in f) + "endloop\nendfacet\n" for f in facets)
     return "solid drop\n" + text + "endsolid drop\n"
 
 

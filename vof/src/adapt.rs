@@ -162,17 +162,21 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Panics
     /// Where the mesh is to stay.
     pub fn adapt(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
-        self.sync()?;
-        (compiled::<D>().adapt)(self)
+        let begin = Instant::now();
+        let adaptation = self.following.as_ref().map(|f| &f.adaptation);
+        self.sync_seen(adaptation.is_some_and(|a| a.vorticity.is_some()))?;
+        let mut look = (compiled::<D>().adapt)(self)?;
+        self.prepare()?;
+        look.seconds = begin.elapsed().as_secs_f64();
+        Ok(look)
     }
 
     pub(crate) fn adapt_here(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
-        let begin = Instant::now();
         let following = self.following.as_ref().expect("a mesh that follows");
         let decision = self.decide(following)?;
         let refined = &decision.refined;
         let roots = following.forest.roots();
-        let mut look = InterfaceLook {
+        let look = InterfaceLook {
             leaves: refined.leaves(D, roots),
             refined: refined.refined,
             coarsened: refined.coarsened,
@@ -182,10 +186,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
         };
         if look.refined + look.coarsened > 0 {
             let (forest, former) = following.forest.rebuilt(&Host, refined)?;
+            self.sync()?;
             self.change(forest, former.ids())?;
         }
         self.following.as_mut().expect("as above").path = 0.0;
-        look.seconds = begin.elapsed().as_secs_f64();
         Ok(look)
     }
 

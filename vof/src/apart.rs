@@ -37,15 +37,26 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
         host: &Fields<D>,
         next: Next,
     ) -> Result<(StepDone, Survey), TwoPhaseError> {
-        let running = match &mut self.running {
+        self.is_ahead = true;
+        self.prepare(mesh, host)?.step(mesh, params, next)
+    }
+
+    /// The state, made from the host's fields where there is none.
+    ///
+    /// # Errors
+    /// Memory.
+    pub(crate) fn prepare(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        host: &Fields<D>,
+    ) -> Result<&mut Running<D, B>, TwoPhaseError> {
+        Ok(match &mut self.running {
             Some(running) => running,
             none => {
                 let fields = uploaded(&self.backend, host)?;
                 none.insert(Running::new(self.backend.clone(), mesh, fields)?)
             }
-        };
-        self.is_ahead = true;
-        running.step(mesh, params, next)
+        })
     }
 
     /// Brings the host's fields up to the last step.
@@ -56,6 +67,27 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
         if let Some(running) = self.running.as_ref().filter(|_| self.is_ahead) {
             *host = downloaded(&self.backend, &running.fields)?;
             self.is_ahead = false;
+        }
+        Ok(())
+    }
+
+    /// Brings the host's fractions up to the last step, and velocities of cells where they are asked for. The host is as far behind as
+    /// before in all else.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub(crate) fn sync_seen(
+        &self,
+        host: &mut Fields<D>,
+        velocities: bool,
+    ) -> Result<(), TwoPhaseError> {
+        let Some(running) = self.running.as_ref().filter(|_| self.is_ahead) else {
+            return Ok(());
+        };
+        host.alpha = self.backend.download(&running.fields.alpha)?;
+        if velocities {
+            let of = |a: usize| self.backend.download(&running.fields.velocity[a]);
+            host.velocity = by_axis(of)?;
         }
         Ok(())
     }

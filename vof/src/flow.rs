@@ -264,6 +264,36 @@ impl<const D: usize> TwoPhaseFlow<D> {
         Ok(())
     }
 
+    /// Brings what a look at the interface sees up to the last step of a GPU: fractions, and velocities of cells where they count.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")
+    )]
+    pub(crate) fn sync_seen(
+        &mut self,
+        #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "of GPUs"))]
+        velocities: bool,
+    ) -> Result<(), TwoPhaseError> {
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &self.device {
+            device.sync_seen(&mut self.host.fields, velocities)?;
+        }
+        Ok(())
+    }
+
+    /// Has a GPU take the mesh and the state where it has none.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")
+    )]
+    pub(crate) fn prepare(&mut self) -> Result<(), TwoPhaseError> {
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &mut self.device {
+            device.prepare(&self.mesh, &self.host.fields)?;
+        }
+        Ok(())
+    }
+
     /// The largest velocity through a face over the width of its cells, 1/s.
     fn fastest(&self) -> f64 {
         let find = || survey::fastest(&self.mesh, &self.host.fields.flux);
