@@ -245,7 +245,9 @@ def circularity(table):
 def bubble_1(folder):
     table = phases(folder)
     time, speed = top(table["time"], table["liquid velocity y"])
-    low = top(table["time"], [-c for c in circularity(table)])
+    shapes = circularity(table)
+    least = shapes.index(min(shapes))
+    low = top(table["time"][least - 1 :], [-c for c in shapes[least - 1 :]])
     found = [
         row("least circularity", -low[1], HYSING_1["circularity"][1], "Hysing et al. 2009"),
         row("at, s", low[0], HYSING_1["circularity"][0], "Hysing et al. 2009"),

@@ -146,10 +146,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// More cells at the interface than the budget has, too little memory; the flow is as it was then.
     pub fn adapt_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
-        let next = self.params.courant;
+        let look = self.look_if_due();
+        self.end(look)
+    }
+
+    pub(crate) fn look_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
+        let next = self.params.courant + self.cells_behind();
         let is_due = |f: &Following<D>| f.path + next > f64::from(f.adaptation.margin) - RESERVE;
         match self.following.as_ref().is_some_and(is_due) {
-            true => self.adapt().map(Some),
+            true => self.look().map(Some),
             false => Ok(None),
         }
     }
@@ -162,6 +167,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Panics
     /// Where the mesh is to stay.
     pub fn adapt(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
+        let look = self.look();
+        self.end(look)
+    }
+
+    fn look(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
         let begin = Instant::now();
         let adaptation = self.following.as_ref().map(|f| &f.adaptation);
         self.sync_seen(adaptation.is_some_and(|a| a.vorticity.is_some()))?;
@@ -186,7 +196,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         };
         if look.refined + look.coarsened > 0 {
             let (forest, former) = following.forest.rebuilt(&Host, refined)?;
-            self.sync()?;
+            self.fetch()?;
             self.change(forest, former.ids())?;
         }
         self.following.as_mut().expect("as above").path = 0.0;

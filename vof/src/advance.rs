@@ -41,9 +41,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             each(Advanced::Reached);
             Ok::<(), E>(())
         });
-        let synced = self.sync();
-        went?;
-        Ok(synced?)
+        self.end(went)
     }
 
     fn go<E: From<TwoPhaseError>>(
@@ -58,7 +56,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             if left <= 1e-9 * length {
                 return Ok(());
             }
-            if let Some(look) = self.adapt_if_due()? {
+            if let Some(look) = self.look_if_due()? {
                 each(Advanced::Look(look));
             }
             self.weigh(left, weight)?;

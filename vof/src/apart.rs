@@ -5,7 +5,7 @@ use crate::flow::StepDone;
 use crate::kernels::TwoPhaseKernels;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
-use crate::running::{Fields, Next, Running, by_axis};
+use crate::running::{Fields, Next, Running, Way, by_axis};
 use crate::survey::Survey;
 
 /// The state of a flow in a backend's memory. It is made from the host's fields where there is none.
@@ -39,6 +39,20 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
     ) -> Result<(StepDone, Survey), TwoPhaseError> {
         self.is_ahead = true;
         self.prepare(mesh, host)?.step(mesh, params, next)
+    }
+
+    /// Fractions after a way.
+    ///
+    /// # Errors
+    /// Those of [`Running::after`].
+    pub(crate) fn after(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        host: &Fields<D>,
+        way: Way,
+    ) -> Result<Vec<f64>, TwoPhaseError> {
+        self.prepare(mesh, host)?.after(mesh, params, way)
     }
 
     /// The state, made from the host's fields where there is none.

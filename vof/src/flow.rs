@@ -6,7 +6,7 @@ use crate::apart::Apart;
 use crate::compiled::compiled;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
-use crate::running::{Fields, Next, Running};
+use crate::running::{Fields, Next, Running, Way};
 use crate::survey::{self, BOUND, Survey};
 use crate::transfer::{self, array};
 use crate::{LiquidShape, Turning, TwoPhaseError, shape};
@@ -17,6 +17,12 @@ use cutlink_device::cuda::Cuda;
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
 use std::f64::consts::PI;
+
+/// The largest Courant number of a sweep: beyond it fractions may leave 0 to 1 (Weymouth, Yue 2010).
+const MOST_COURANT: f64 = 0.5;
+
+/// Most parts of a way: a flow that needs more has diverged.
+const MOST_SWEEPS: f64 = 100.0;
 
 /// A state to go on from: the arrays one after another, and the clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +37,8 @@ pub struct TwoPhaseState {
     pub time: f64,
     /// Steps done.
     pub steps: u64,
+    /// How far fractions and momentum are behind the velocities through faces, s: half of the last step.
+    pub behind: f64,
 }
 
 /// What a step did.
@@ -65,6 +73,10 @@ pub struct TwoPhaseFlow<const D: usize> {
     device: Option<Apart<D, Cuda>>,
     time: f64,
     steps: u64,
+    /// How far volume and momentum are behind the velocities through faces, s: half a step.
+    behind: f64,
+    /// Fractions at the time of the velocities, where those of the state are behind.
+    shown: Vec<f64>,
     /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
     fastest: Option<f64>,
     pub(crate) following: Option<Following<D>>,
@@ -123,6 +135,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
             params,
             time: 0.0,
             steps: 0,
+            behind: 0.0,
+            shown: Vec::new(),
             fastest: None,
             following: None,
         };
@@ -203,12 +217,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// NaN or an unbounded fraction with the place, an interface on a coarse level, a projection that fails.
     pub fn step(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
         let done = self.substep(at_most);
-        let synced = self.sync();
-        let done = done?;
-        synced.map(|()| done)
+        self.end(done)
     }
 
-    /// A step after which the host's fields may be those before: see [`sync`](Self::sync).
+    /// A step after which the host's fields may be those before: see [`sync`](Self::sync). Volume and momentum are in the middle of
+    /// the step afterwards; the next one moves both halves at once (Strang 1968).
     pub(crate) fn substep(&mut self, at_most: f64) -> Result<StepDone, TwoPhaseError> {
         (compiled::<D>().step)(self, at_most)
     }
@@ -221,13 +234,20 @@ impl<const D: usize> TwoPhaseFlow<D> {
             dt > 0.0,
             "positive: the velocity is not finite",
         )?;
-        let next = self.next(dt);
+        let next = Next {
+            dt,
+            courant: dt * self.fastest(),
+            way: self.way(self.behind + 0.5 * dt),
+        };
+        self.went(next.way);
         self.fastest = None;
         let (done, survey) = self.run(next)?;
-        self.went(next);
+        self.behind = 0.5 * dt;
+        self.time += dt;
+        self.steps += 1;
         self.fastest = Some(survey.fastest);
         if survey.is_bad {
-            self.sync()?;
+            self.fetch()?;
             self.check()?;
         }
         Ok(done)
@@ -242,6 +262,42 @@ impl<const D: usize> TwoPhaseFlow<D> {
         self.host.step(mesh, params, next)
     }
 
+    /// Brings the host up to the last step, also where that failed.
+    pub(crate) fn end<T, E: From<TwoPhaseError>>(&mut self, went: Result<T, E>) -> Result<T, E> {
+        match went {
+            Ok(of) => self.sync().map(|()| of).map_err(E::from),
+            Err(error) => {
+                self.shown.clear();
+                // The first error is the one that counts.
+                let _ = self.fetch();
+                Err(error)
+            }
+        }
+    }
+
+    /// Finds the fractions that belong to the velocities.
+    ///
+    /// # Errors
+    /// An interface on a coarse level, memory.
+    pub(crate) fn show(&mut self) -> Result<(), TwoPhaseError> {
+        self.shown = if self.behind > 0.0 {
+            (compiled::<D>().after)(self)?
+        } else {
+            Vec::new()
+        };
+        Ok(())
+    }
+
+    pub(crate) fn after_here(&mut self) -> Result<Vec<f64>, TwoPhaseError> {
+        let way = self.way(self.behind);
+        let (mesh, params) = (&self.mesh, &self.params);
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &mut self.device {
+            return device.after(mesh, params, &self.host.fields, way);
+        }
+        self.host.after(mesh, params, way)
+    }
+
     /// Makes the steps on a GPU from now on. All else is done by the CPU, on fields that are copied back at the end of
     /// [`step`](Self::step) and [`advance`](Self::advance).
     #[cfg(feature = "cuda")]
@@ -251,12 +307,18 @@ impl<const D: usize> TwoPhaseFlow<D> {
         self
     }
 
-    /// Brings the host's fields up to the last step. Every public method leaves them so.
+    /// Brings the host's fields up to the last step, and finds the fractions to be shown. Every public method leaves them so.
+    pub(crate) fn sync(&mut self) -> Result<(), TwoPhaseError> {
+        self.fetch()?;
+        self.show()
+    }
+
+    /// Brings the host's fields up to the last step.
     #[cfg_attr(
         not(feature = "cuda"),
         expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")
     )]
-    pub(crate) fn sync(&mut self) -> Result<(), TwoPhaseError> {
+    pub(crate) fn fetch(&mut self) -> Result<(), TwoPhaseError> {
         #[cfg(feature = "cuda")]
         if let Some(device) = &mut self.device {
             device.sync(&mut self.host.fields)?;
@@ -300,20 +362,30 @@ impl<const D: usize> TwoPhaseFlow<D> {
         self.fastest.unwrap_or_else(find)
     }
 
-    fn next(&self, dt: f64) -> Next {
-        Next {
-            dt,
-            courant: dt * self.fastest(),
+    /// A way, in parts whose Courant number the sweeps are bounded for.
+    fn way(&self, time: f64) -> Way {
+        let parts = (time * self.fastest() / MOST_COURANT - 1e-9).ceil();
+        Way {
+            time,
+            parts: parts.clamp(1.0, MOST_SWEEPS) as usize,
             steps: self.steps,
         }
     }
 
-    /// Counts a step, and what the fluid may have moved in it.
-    fn went(&mut self, next: Next) {
-        self.time += next.dt;
-        self.steps += 1;
+    /// Cells that volume has to move to the end of the last step.
+    pub(crate) fn cells_behind(&self) -> f64 {
+        if self.behind > 0.0 {
+            self.behind * self.fastest()
+        } else {
+            0.0
+        }
+    }
+
+    /// Counts the cells that the fluid may move.
+    fn went(&mut self, way: Way) {
+        let cells = way.time * self.fastest();
         if let Some(following) = &mut self.following {
-            following.path += next.courant;
+            following.path += cells;
         }
     }
 
@@ -369,10 +441,12 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// An interface on a coarse level.
     pub fn advect(&mut self, dt: f64) -> Result<(), TwoPhaseError> {
-        let next = self.next(dt);
+        let way = self.way(dt);
+        self.went(way);
         self.changed();
-        self.host.advect(&self.mesh, &self.params, next)?;
-        self.went(next);
+        self.host.advect(&self.mesh, &self.params, way)?;
+        self.time += dt;
+        self.steps += 1;
         Ok(())
     }
 
@@ -436,7 +510,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// Volume fractions of the liquid.
     pub fn alpha(&self) -> &[f64] {
-        &self.host.fields.alpha
+        if self.shown.is_empty() {
+            &self.host.fields.alpha
+        } else {
+            &self.shown
+        }
     }
 
     /// Velocities of cells by component, m/s.
@@ -449,9 +527,14 @@ impl<const D: usize> TwoPhaseFlow<D> {
         &self.host.fields.pressure
     }
 
+    /// The fractions that the pressure belongs to: those in the middle of the last step.
+    pub fn alpha_of_pressure(&self) -> &[f64] {
+        &self.host.fields.alpha
+    }
+
     /// Curvature of cells at the interface, 1/m; NaN elsewhere. And how many are from heights, and from fits.
     pub fn curvature(&self) -> (Vec<f64>, [usize; 2]) {
-        let found = crate::interface::curvature(&self.mesh, &self.params, &self.host.fields.alpha);
+        let found = crate::interface::curvature(&self.mesh, &self.params, self.alpha());
         (found.of, [found.by_heights, found.by_fit])
     }
 
@@ -484,6 +567,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             path: following.map_or(0.0, |f| f.path),
             time: self.time,
             steps: self.steps,
+            behind: self.behind,
         }
     }
 
@@ -533,8 +617,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
             pull.copy_from_slice(saved);
         }
         fields.flux.copy_from_slice(flux);
-        (self.time, self.steps) = (state.time, state.steps);
-        Ok(())
+        (self.time, self.steps, self.behind) = (state.time, state.steps, state.behind);
+        self.show()
     }
 }
 

@@ -68,7 +68,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let (volume, half) = (mesh.volume_of(block), 0.5 * mesh.width_of(block));
         for cell in (0..cells).filter(|&cell| !mesh.is_solid(block, cell)) {
             let own = block * cells + cell;
-            let c = fields.alpha[own];
+            let c = self.alpha()[own];
             let at = mesh.centre(block, cell);
             let mass = params.phases.rho(c) * volume;
             let u: [f64; D] = std::array::from_fn(|a| fields.velocity[a][own]);
@@ -91,7 +91,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     /// The area of the interface, m², in 2D its length by metre of depth, m: planes in mixed cells, and faces between full and
-    /// empty cells. That of a sphere of 16 cells a diameter is right to 0.5 %.
+    /// empty cells. Planes that leave their cell are cut there: a circle of
+    /// 64 cells a diameter is 0.7 % too short where it touches faces of cells, 0.05 % elsewhere.
     ///
     /// # Errors
     /// An interface on a coarse level.
@@ -100,7 +101,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     pub(crate) fn area_here(&self) -> Result<f64, TwoPhaseError> {
-        let planes = Planes::new(&self.mesh, &self.params, &self.host.fields.alpha)?;
+        let planes = Planes::new(&self.mesh, &self.params, self.alpha())?;
         let leaf = |block: &usize| self.mesh.blocks.is_leaf(*block);
         let blocks: Vec<usize> = (0..self.mesh.blocks.len()).filter(leaf).collect();
         let of = |some: &[usize]| some.iter().map(|&b| self.area_in(b, &planes)).sum::<f64>();
@@ -112,11 +113,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// of the level from the finer one.
     fn area_in(&self, block: usize, planes: &Planes<D>) -> f64 {
         let (mesh, cells) = (&self.mesh, dims::cells(D));
-        let alpha = |block: usize, cell: usize| self.host.fields.alpha[block * cells + cell];
-        let kind = Kind::of(&self.host.fields.alpha[block * cells..(block + 1) * cells]);
+        let alpha = |block: usize, cell: usize| self.alpha()[block * cells + cell];
+        let kind = Kind::of(&self.alpha()[block * cells..(block + 1) * cells]);
         let beside = |side| match mesh.blocks.beside(block, side) {
             Beside::Same(other) | Beside::Coarser(other) => {
-                Kind::of(&self.host.fields.alpha[other * cells..(other + 1) * cells])
+                Kind::of(&self.alpha()[other * cells..(other + 1) * cells])
             }
             Beside::Outside => kind,
         };

@@ -186,7 +186,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
                 top = end(before.take(), top);
                 continue;
             }
-            let c = self.host.fields.alpha[block * dims::cells(D) + cell];
+            let c = self.alpha()[block * dims::cells(D) + cell];
             length += c * h;
             let here = mesh.centre(block, cell)[axis];
             if let Some([place, _, below]) = before.replace([here, h, c])

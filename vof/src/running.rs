@@ -27,6 +27,17 @@ pub(crate) struct Fields<const D: usize, B: Backend = Host> {
     pub(crate) pull: [B::Buf<f64>; D],
 }
 
+/// How far volume and momentum are to move with the velocities through faces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// So long, s.
+    pub(crate) time: f64,
+    /// In so many equal parts.
+    pub(crate) parts: usize,
+    /// Steps before it.
+    pub(crate) steps: u64,
+}
+
 /// A step to be done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Next {
@@ -34,8 +45,8 @@ pub(crate) struct Next {
     pub(crate) dt: f64,
     /// Its largest Courant number.
     pub(crate) courant: f64,
-    /// Steps before it.
-    pub(crate) steps: u64,
+    /// What moves before its forces: to the middle of the step.
+    pub(crate) way: Way,
 }
 
 /// A state with the arrays of its steps.
@@ -66,6 +77,21 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Work<D, B> {
             equations: Equations::new(at)?,
             acceleration: none(at)?,
         })
+    }
+
+    /// Moves volume and momentum.
+    fn go(
+        &mut self,
+        at: &Scene<'_, D, B>,
+        fields: &mut Fields<D, B>,
+        way: Way,
+    ) -> Result<(), TwoPhaseError> {
+        let moved = Moved {
+            alpha: &mut fields.alpha,
+            velocity: Some(&mut fields.velocity),
+        };
+        let (interface, w) = (&mut self.interface, &mut self.sweeps);
+        sweep::go(at, moved, &fields.flux, way, interface, w)
     }
 
     /// Accelerations of faces by tension and weight.
@@ -131,7 +157,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         &mut self,
         mesh: &FlowMesh<D>,
         params: &FlowParams<D>,
-        next: Next,
+        way: Way,
     ) -> Result<(), TwoPhaseError> {
         let at = Scene {
             backend: &self.backend,
@@ -139,13 +165,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             tables: &self.tables,
             params,
         };
-        let moved = Moved {
-            alpha: &mut self.fields.alpha,
-            velocity: None,
-        };
-        let (mut interface, mut w) = (B::interface(&at)?, SweepWork::new(&at, false)?);
-        sweep::step(&at, moved, &self.fields.flux, next, &mut interface, &mut w)?;
-        restrict::cells(&at, &mut self.fields.alpha)
+        move_volume(&at, &mut self.fields.alpha, &self.fields.flux, way)
     }
 
     /// Makes the velocities of faces from those of cells, free of divergence; those of cells are corrected.
@@ -164,7 +184,32 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         Ok(())
     }
 
-    /// One step, and what is to be known of its end.
+    /// Fractions after a way; those of the state stay.
+    ///
+    /// # Errors
+    /// As of a step.
+    pub(crate) fn after(
+        &self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        way: Way,
+    ) -> Result<Vec<f64>, TwoPhaseError> {
+        let at = self.scene(mesh, params);
+        let mut alpha = copied(&self.backend, &self.fields.alpha)?;
+        move_volume(&at, &mut alpha, &self.fields.flux, way)?;
+        Ok(self.backend.download(&alpha)?)
+    }
+
+    fn scene<'a>(&'a self, mesh: &'a FlowMesh<D>, params: &'a FlowParams<D>) -> Scene<'a, D, B> {
+        Scene {
+            backend: &self.backend,
+            mesh,
+            tables: &self.tables,
+            params,
+        }
+    }
+
+    /// One step, and what is to be known of its end. Volume and momentum are in its middle then.
     ///
     /// # Errors
     /// An interface on a coarse level, an equation that is not solved, memory.
@@ -185,17 +230,10 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             none => none.insert(Work::new(&at)?),
         };
         let (fields, dt) = (&mut self.fields, next.dt);
-        if next.steps == 0 {
+        if next.way.steps == 0 {
             begin(&at, fields, work, dt)?;
         }
-        let moved = Moved {
-            alpha: &mut fields.alpha,
-            velocity: Some(&mut fields.velocity),
-        };
-        let Work {
-            interface, sweeps, ..
-        } = work;
-        sweep::step(&at, moved, &fields.flux, next, interface, sweeps)?;
+        work.go(&at, fields, next.way)?;
         let viscous_iterations = viscous::advance(&at, fields, &mut work.equations, dt)?;
         if let Some(by) = params.turning.as_ref().and_then(|of| of.rotation(dt)) {
             B::coriolis(&at, &by, &mut fields.velocity)?;
@@ -214,6 +252,22 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         };
         Ok((done, survey))
     }
+}
+
+/// Volume alone moves.
+fn move_volume<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    alpha: &mut B::Buf<f64>,
+    flux: &B::Buf<f64>,
+    way: Way,
+) -> Result<(), TwoPhaseError> {
+    let (mut interface, mut w) = (B::interface(at)?, SweepWork::new(at, false)?);
+    let moved = Moved {
+        alpha,
+        velocity: None,
+    };
+    sweep::go(at, moved, flux, way, &mut interface, &mut w)?;
+    restrict::cells(at, alpha)
 }
 
 /// Accelerations of faces, all zero.

@@ -9,7 +9,7 @@ use crate::interface::Planes;
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::BoxFace;
-use crate::running::{Next, by_axis};
+use crate::running::{Way, by_axis};
 use crate::{TwoPhaseError, restrict, transfer, velocity};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, Host};
@@ -76,12 +76,12 @@ pub(crate) struct Crossing<'a, const D: usize, B: Backend> {
     pub(crate) axis: usize,
 }
 
-/// All sweeps of a step. The axis that comes first changes from step to step.
-pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
+/// All sweeps of a way. The axis that comes first changes from part to part, and from step to step.
+pub(crate) fn go<const D: usize, B: TwoPhaseKernels<D>>(
     at: &Scene<'_, D, B>,
     moved: Moved<'_, D, B>,
     flux: &B::Buf<f64>,
-    next: Next,
+    way: Way,
     interface: &mut B::Interface,
     w: &mut SweepWork<D, B>,
 ) -> Result<(), TwoPhaseError> {
@@ -89,7 +89,30 @@ pub(crate) fn step<const D: usize, B: TwoPhaseKernels<D>>(
         alpha,
         mut velocity,
     } = moved;
-    let (dt, first) = (next.dt, (next.steps % D as u64) as usize);
+    let dt = way.time / way.parts as f64;
+    (0..way.parts as u64).try_for_each(|part| {
+        let moved = Moved {
+            alpha,
+            velocity: velocity.as_deref_mut(),
+        };
+        let first = ((way.steps + part) % D as u64) as usize;
+        along(at, moved, flux, (dt, first), interface, w)
+    })
+}
+
+/// Sweeps along all axes, beginning with one.
+fn along<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    moved: Moved<'_, D, B>,
+    flux: &B::Buf<f64>,
+    (dt, first): (f64, usize),
+    interface: &mut B::Interface,
+    w: &mut SweepWork<D, B>,
+) -> Result<(), TwoPhaseError> {
+    let Moved {
+        alpha,
+        mut velocity,
+    } = moved;
     B::mark_full(at, alpha, &mut w.full)?;
     if let (Some(u), Some(momentum)) = (&velocity, &mut w.momentum) {
         for (u, before) in u.iter().zip(&mut momentum.before) {

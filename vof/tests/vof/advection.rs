@@ -191,6 +191,7 @@ fn leveque(n: u32) -> [f64; 2] {
 
 /// Of more cells where `CUTLINK_CELLS` names them: 64 and 128 take minutes.
 #[test]
+#[expect(clippy::print_stdout, reason = "errors of the cells asked for")]
 fn v3_a_sphere_is_pulled_apart_and_back() {
     let given = std::env::var("CUTLINK_CELLS");
     let given = given.iter().flat_map(|list| list.split(','));

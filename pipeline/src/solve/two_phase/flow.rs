@@ -252,8 +252,9 @@ where
             let rho = gas + (liquid - gas) * c.clamp(0.0, 1.0);
             let at = flow.mesh().centre(i / cells, i % cells);
             let head = flow.params().head(at);
+            let then = gas + (liquid - gas) * flow.alpha_of_pressure()[i].clamp(0.0, 1.0);
             to.snapshot.density[i] = rho as f32;
-            pressure[i] = (flow.pressure()[i] + rho * head) as f32;
+            pressure[i] = (flow.pressure()[i] + then * head) as f32;
         }
         Ok(())
     }
@@ -265,6 +266,7 @@ where
             path,
             time,
             steps,
+            behind,
         } = self.flow.save();
         let all = &self.all;
         let head = [
@@ -272,6 +274,7 @@ where
             steps,
             time.to_bits(),
             path.to_bits(),
+            behind.to_bits(),
             self.start[0].to_bits(),
             self.start[1].to_bits(),
             all.substeps,
@@ -296,7 +299,8 @@ where
         };
         self.steps = word()?;
         let steps = word()?;
-        let [time, path] = [f64::from_bits(word()?), f64::from_bits(word()?)];
+        let mut number = || word().map(f64::from_bits);
+        let (time, path, behind) = (number()?, number()?, number()?);
         self.start = [f64::from_bits(word()?), f64::from_bits(word()?)];
         self.all = Since {
             substeps: word()?,
@@ -321,6 +325,7 @@ where
             path,
             time,
             steps,
+            behind,
         };
         self.flow.restore(&state)?;
         self.epoch += 1;
