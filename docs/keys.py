@@ -27,7 +27,7 @@ WHAT_FOR = re.compile(r"(?:Of|For) (.*?): (.*)", re.S)
 # The last sentences, which are the column of defaults.
 DEFAULT = re.compile(r"^(?P<meaning>.*?)(?: (?P<required>Required[^.]*)\.)?(?: Default: (?P<default>.*)\.)?$", re.S)
 # Names of more values than these have a table of their own.
-MOST_NAMES = 9
+MOST_NAMES = 10
 
 
 def small(text: str) -> str:
