@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     import xarray
 
 COMPONENTS = ("C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz")
-CASES = {"lattice-boltzmann": "Case", "flux-reconstruction": "FluxCase", "two-phase": "TwoPhaseCase"}
+CASES = {
+    "lattice-boltzmann": "Case",
+    "flux-reconstruction": "FluxCase",
+    "two-phase": "TwoPhaseCase",
+    "grains": "GrainsCase",
+}
 """The definitions of the schema, by kind of flow."""
 MESH_FILE = "mesh.cutlink"
 """The file of a mesh in memory, in the output folder of its run."""

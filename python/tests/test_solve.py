@@ -402,6 +402,7 @@ def test_keys_say_what_they_mean() -> None:
     assert {"from", "up"} <= set(cutlink.Case.keys("output.write.camera"))
     assert "omega" in cutlink.Case.keys("patches") and "x-" in cutlink.Case.keys("boundary")
     assert "surface_tension" in cutlink.Case.keys("interface", kind="two-phase")
+    assert "youngs_modulus" in cutlink.Case.keys("materials", kind="grains")
     assert "levels" in cutlink.Case.keys("adapt.place", kind="flux-reconstruction")
     for table, kind in [("phisics", "lattice-boltzmann"), ("physics.re", "lattice-boltzmann"), ("", "three-phase")]:
         with pytest.raises(cutlink.UsageError, match="there is no kind|has no table"):
