@@ -364,7 +364,7 @@ fn soft_spheres_are_doubtful_and_the_forecast_writes_nothing() {
     assert!((dt / limit - 0.9).abs() < 1e-12);
     let steps = plan.json["steps"].as_u64().expect("steps");
     assert_eq!(steps, (0.3 / dt).ceil() as u64);
-    for word in ["1 spheres", "Hertz", "glass", "MB"] {
+    for word in ["1 sphere,", "Hertz", "glass", "MB"] {
         assert!(plan.text.contains(word), "{word}: {}", plan.text);
     }
     let summary = case(&out, &soft)
@@ -386,6 +386,42 @@ fn soft_spheres_are_doubtful_and_the_forecast_writes_nothing() {
         .run_with(&again, &mut ())
         .expect("a run");
     assert_eq!(summary.verdict(), Some("ok"));
+}
+
+#[test]
+fn a_sphere_too_fast_for_its_step_ends_the_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let text = BOUNCE.replace("[run]", "[numerics]\ntime_step = 5e-5\n\n[run]");
+    #[derive(Default)]
+    struct Notes(Vec<String>);
+    impl cutlink::Observer for Notes {
+        fn note(&mut self, note: &str) {
+            self.0.push(note.to_owned());
+        }
+    }
+    let mut notes = Notes::default();
+    let error = case(&out, &text)
+        .run_with(&options(1), &mut notes)
+        .expect_err("too fast");
+    assert!(
+        notes.0[0].contains("beyond the Hertz limit"),
+        "{:?}",
+        notes.0
+    );
+    let said = error.to_string();
+    for part in [
+        "the run stopped in step",
+        "beyond the Hertz limit",
+        "[[particles]] 1, sphere 1",
+        "leave [numerics] time_step out",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // Lines up to there are written.
+    let table = Rows::read(&out.join("particles.csv"));
+    let speed = worst(table.of("largest speed"));
+    assert!(speed > 0.1 && speed < 1.4, "{speed}");
 }
 
 #[test]
@@ -522,6 +558,21 @@ fn what_cannot_be_is_refused_with_its_key() {
             replaced("[run]", "[[output.write]]\nkind = \"surface\"\n\n[run]"),
             "there is no body in the box",
             "",
+        ),
+        (
+            replaced("report = false", "report = false\nforces_every = 4"),
+            "[output] forces_every is not for grains",
+            "loads.csv",
+        ),
+        (
+            replaced("report = false", "report = false\nunits = \"lattice\""),
+            "[output] units is not for grains",
+            "SI units",
+        ),
+        (
+            replaced("seconds = 0.3", "flow_through = 2"),
+            "nothing flows through the box",
+            "seconds",
         ),
         (
             replaced(

@@ -2,7 +2,7 @@
 
 use super::{
     cells::Cells,
-    history::{BedLine, Histories},
+    history::{BedLine, Extremes, Histories},
     resolve::{GrainsSetting, explained},
     walls::CaseWalls,
 };
@@ -11,7 +11,7 @@ use cutlink_flow::{
     Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
     particles::ShownWalls,
 };
-use cutlink_grains::{Bed, BoxAxis, Grain, StepLimit};
+use cutlink_grains::{Bed, BoxAxis, StepLimit};
 use cutlink_voxelizer::Mesh;
 use serde_json::{Value, json};
 use std::{
@@ -32,6 +32,8 @@ pub(super) struct GrainsFlow {
     histories: Histories,
     materials: Vec<String>,
     ends: Vec<usize>,
+    /// Extremes with those of the end of the run, which a resumed run does not have.
+    at_end: Option<Extremes>,
     /// Memory for sums.
     cells: Mutex<Cells>,
 }
@@ -56,6 +58,7 @@ impl GrainsFlow {
             every,
             materials,
             ends,
+            at_end: None,
             cells: Mutex::default(),
         }
     }
@@ -67,9 +70,9 @@ impl GrainsFlow {
     }
 
     /// The limit of the step at the largest speed so far.
-    fn limit(&self, grains: &[Grain]) -> f64 {
-        let speed = self.histories.extremes.speed;
-        let limit = StepLimit::of(&self.bed.params().materials, grains, speed);
+    fn limit(&self, extremes: &Extremes) -> f64 {
+        let materials = &self.bed.params().materials;
+        let limit = StepLimit::of(materials, &self.bed.grains(), extremes.speed);
         limit.map_or(f64::INFINITY, |limit| limit.limit)
     }
 }
@@ -148,7 +151,7 @@ impl Flow<3> for GrainsFlow {
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         let cut = |e: std::io::Error| Error::input("a checkpoint is cut").because(&e);
-        let (mut extremes, mut length) = ([0; super::history::Extremes::BYTES], [0; 8]);
+        let (mut extremes, mut length) = ([0; Extremes::BYTES], [0; 8]);
         from.read_exact(&mut extremes).map_err(cut)?;
         from.read_exact(&mut length).map_err(cut)?;
         let mut bytes = Vec::new();
@@ -156,7 +159,7 @@ impl Flow<3> for GrainsFlow {
         from.take(length).read_to_end(&mut bytes).map_err(cut)?;
         let (params, surface) = (self.bed.params().clone(), self.bed.surface().cloned());
         self.bed = Bed::restore(params, surface, &bytes)?;
-        self.histories.extremes = super::history::Extremes::from_bytes(&extremes);
+        self.histories.extremes = Extremes::from_bytes(&extremes);
         Ok(())
     }
 
@@ -201,7 +204,9 @@ impl Flow<3> for GrainsFlow {
 
     fn report(&mut self, _seen: &Seen<'_, 3>, _now: &mut FlowState<3>) -> Result<Report<3>, Error> {
         let now = BedLine::of(&self.bed, &self.walls);
-        let extremes = &self.histories.extremes;
+        let mut extremes = self.histories.extremes;
+        extremes.add(&now);
+        self.at_end = Some(extremes);
         let energy = &now.energy;
         let json = json!({
             "kind": "grains",
@@ -214,7 +219,7 @@ impl Flow<3> for GrainsFlow {
             "elastic_energy": energy.elastic,
             "potential_energy": self.has_potential().then_some(energy.gravity),
             "largest_speed": now.speed,
-            "largest_overlap": extremes.overlap.max(now.overlap),
+            "largest_overlap": extremes.overlap,
             "centre_of_mass": now.center,
             "outside": now.outside,
             "lost": now.lost,
@@ -228,7 +233,7 @@ impl Flow<3> for GrainsFlow {
             now.at_walls,
             energy.kinetic + energy.spin,
             now.speed,
-            100.0 * extremes.overlap.max(now.overlap)
+            100.0 * extremes.overlap
         );
         if now.outside > 0 {
             above += &format!("{} spheres are outside of the box\n", now.outside);
@@ -244,8 +249,8 @@ impl Flow<3> for GrainsFlow {
     }
 
     fn judge(&self, _seen: &Seen<'_, 3>, _statistics: &Statistics<'_, 3>) -> Vec<Check> {
-        let step = [self.bed.params().dt, self.limit(&self.bed.grains())];
-        let extremes = &self.histories.extremes;
+        let extremes = self.at_end.unwrap_or(self.histories.extremes);
+        let step = [self.bed.params().dt, self.limit(&extremes)];
         extremes.checks(self.bed.len(), self.has_potential(), step)
     }
 }

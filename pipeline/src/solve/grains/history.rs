@@ -72,7 +72,7 @@ impl Extremes {
         }
     }
 
-    fn add(&mut self, line: &BedLine) {
+    pub(super) fn add(&mut self, line: &BedLine) {
         let energy = &line.energy;
         self.overlap = self.overlap.max(line.overlap);
         self.speed = self.speed.max(line.speed);

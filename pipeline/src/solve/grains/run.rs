@@ -7,6 +7,7 @@ use cutlink_device::DeviceChoice;
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting, RunSummary,
     fields::{FieldName, FieldUnit, FieldUnits},
+    tables::{FieldUnitsName, OutputTable},
 };
 use serde_json::json;
 
@@ -61,6 +62,7 @@ impl GrainsCase {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         let named = |error: Error| error.within(&self.name());
+        check_outputs(&self.output).map_err(named)?;
         let setting = self.setting().map_err(named)?;
         setting.notes.iter().for_each(|note| observer.note(note));
         let every = match self.output.integrals_every {
@@ -85,6 +87,26 @@ impl GrainsCase {
         }
         let mut flow = GrainsFlow::new(setting, units, every);
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
+    }
+}
+
+/// Refuses keys of outputs that are those of lattices and of bodies in a fluid.
+fn check_outputs(given: &OutputTable) -> Result<(), Error> {
+    let unused = [
+        (
+            "units",
+            given.units.is_some_and(|units| units != FieldUnitsName::Si),
+        ),
+        ("forces_every", given.forces_every.is_some()),
+        ("recirculation", given.recirculation.is_some()),
+    ];
+    match unused.into_iter().find(|(_, unused)| *unused) {
+        None => Ok(()),
+        Some((key, _)) => Err(
+            Error::input(format!("[output] {key} is not for grains")).hint(
+                "remove it: values are in SI units, and loads.csv has forces every integrals_every steps",
+            ),
+        ),
     }
 }
 
@@ -129,9 +151,10 @@ fn plan(setting: &GrainsSetting, steps: u64) -> RunPlan {
     let time = steps as f64 * dt;
     let device = DeviceReport::cpu();
     let text = format!(
-        "device  {}\n{count} spheres, {radius}, of {}{surfaces}; {:.1} MB\n{steps} steps of {dt:.4e} s: {time:.6} s; the {} \
+        "device  {}\n{count} sphere{}, {radius}, of {}{surfaces}; {:.1} MB\n{steps} steps of {dt:.4e} s: {time:.6} s; the {} \
          limit is {:.4e} s, up to {speed:.3} m/s\nfields on cells of {:.4e} m\n",
         device.text(),
+        if count == 1 { "" } else { "s" },
         materials.join(", "),
         *bytes as f64 / 1e6,
         limit.rule,
