@@ -1,6 +1,8 @@
 //! `[[particles]]`: spheres at the start, from a table of places, one by one, or as blocks. The table is that of every kind
 //! of flow with particles.
 
+mod file;
+
 use super::placed::placed_surface;
 use cutlink_common::{Error, ErrorKind, config, schema::ByName};
 use cutlink_device::{Backend, Host};
@@ -12,7 +14,7 @@ use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_meshing::options::{MeshOptions, Numbers};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Bytes of a sphere in a run: `docs/performance-log.md`.
 pub(super) const BYTES: u64 = 1_100;
@@ -205,7 +207,11 @@ impl ParticlesTable {
         self.check_keys(is_block, has_surface)?;
         let index = material(self.material.as_ref(), placing.materials)?;
         let mut grains = match (&self.file, &self.center) {
-            (Some(path), _) => self.of_file(path)?,
+            (Some(path), _) => {
+                let shift = self.translate.as_ref();
+                let shift = shift.map(|by| vector("translate", by.as_slice()));
+                file::read(path, shift.transpose()?.unwrap_or_default())?
+            }
             (_, Some(center)) => {
                 let [size] = self.sizes()?[..] else {
                     return wrong("one sphere has several radii", "give one radius");
@@ -430,87 +436,6 @@ impl ParticlesTable {
                 format!("the lattice has {} places", grains.len()),
                 "a smaller spacing or count, or a larger block",
             ),
-        }
-    }
-
-    /// The spheres of a table.
-    fn of_file(&self, path: &Path) -> Result<Vec<Grain>, Error> {
-        let shift = match &self.translate {
-            None => [0.0; 3],
-            Some(by) => vector("translate", by.as_slice())?,
-        };
-        let text = config::table(path)?;
-        let mut lines = text.lines().enumerate();
-        let head = lines.next().map_or("", |(_, line)| line);
-        let names: Vec<&str> = head.split(',').map(str::trim).collect();
-        let column = |name: &str| names.iter().position(|known| *known == name);
-        let broken = |line: usize, what: String| {
-            let place = format!("{}, line {}: {what}", path.display(), line + 1);
-            Err(Error::input(place)
-                .hint("numbers are separated by commas, as `cutlink pack` writes them"))
-        };
-        let place = [column("x"), column("y"), column("z")];
-        let size = column("diameter").map(|at| (at, 0.5));
-        let size = size.or_else(|| column("radius").map(|at| (at, 1.0)));
-        let (&[Some(x), Some(y), Some(z)], Some((size, factor))) = (&place, size) else {
-            return broken(
-                0,
-                format!("the columns are \"{head}\", not x, y, z and diameter or radius"),
-            );
-        };
-        let known = [
-            "id", "x", "y", "z", "diameter", "radius", "vx", "vy", "vz", "wx", "wy", "wz",
-        ];
-        if let Some(other) = names.iter().find(|name| !known.contains(name)) {
-            return broken(0, format!("there is no column \"{other}\""));
-        }
-        let three = |names: [&str; 3]| {
-            let [a, b, c] = names.map(column);
-            Some([a?, b?, c?])
-        };
-        let (velocity, spin) = (three(["vx", "vy", "vz"]), three(["wx", "wy", "wz"]));
-        let mut grains = Vec::new();
-        for (i, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            let numbers: Vec<&str> = line.split(',').map(str::trim).collect();
-            if numbers.len() != names.len() {
-                return broken(
-                    i,
-                    format!("{} numbers for {} columns", numbers.len(), names.len()),
-                );
-            }
-            let mut failed = None;
-            let mut number = |at: usize| -> f64 {
-                let number = numbers[at].parse::<f64>().ok().filter(|x| x.is_finite());
-                number.unwrap_or_else(|| {
-                    failed.get_or_insert(at);
-                    0.0
-                })
-            };
-            let center = [number(x), number(y), number(z)];
-            let mut grain = Grain::at(
-                std::array::from_fn(|a| center[a] + shift[a]),
-                factor * number(size),
-            );
-            if let Some(at) = velocity {
-                grain.velocity = at.map(&mut number);
-            }
-            if let Some(at) = spin {
-                grain.spin = at.map(&mut number);
-            }
-            if let Some(at) = failed {
-                return broken(i, format!("\"{}\" is no finite number", numbers[at]));
-            }
-            if grain.radius <= 0.0 {
-                return broken(i, "a size is not positive".into());
-            }
-            grains.push(grain);
-        }
-        match grains.is_empty() {
-            true => wrong(
-                format!("{} has no spheres", path.display()),
-                "each line but the first is one",
-            ),
-            false => Ok(grains),
         }
     }
 }

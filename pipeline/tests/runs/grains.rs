@@ -310,6 +310,42 @@ fn spheres_come_from_a_file_and_a_lattice() {
 }
 
 #[test]
+fn tables_that_are_broken_are_refused_by_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bed = folder.path().join("bed.csv");
+    let keys = format!("file = {:?}", bed.display().to_string());
+    let text = BOUNCE.replace("center = [0.05, 0.05, 0.11]\nradius = 0.01", &keys);
+    for (table, what) in [
+        ("", "line 1: there is no column \"\""),
+        ("x,y,z\n0.1,0.1,0.1\n", "line 1: the columns are \"x,y,z\""),
+        ("x,y,z,radius,mass\n", "line 1: there is no column \"mass\""),
+        (
+            "x,y,z,radius\n0.05,0.05,0.1\n",
+            "line 2: 3 numbers for 4 columns",
+        ),
+        (
+            "x,y,z,radius\n\n0.05,0.05,inf,0.01\n",
+            "line 3: \"inf\" is no finite number",
+        ),
+        (
+            "x,y,z,radius\n0.05,0.05,0.1,0\n",
+            "line 2: a size is not positive",
+        ),
+        ("x,y,z,radius\n", "has no spheres"),
+    ] {
+        fs::write(&bed, table).expect("a file");
+        let case = GrainsCase::from_toml(&text).expect("a case");
+        let error = case.plan(&options(1), &mut ()).expect_err(what);
+        let said = error.to_string();
+        assert!(
+            said.contains(what) && said.contains("[[particles]] 1"),
+            "{what}: {said}"
+        );
+        assert!(error.hint.is_some(), "{said}");
+    }
+}
+
+#[test]
 fn a_bed_that_rests_settles_and_spheres_may_leave_through_open_faces() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("settled");
@@ -432,6 +468,7 @@ fn what_cannot_be_is_refused_with_its_key() {
         text
     };
     let block = |keys: &str| replaced("center = [0.05, 0.05, 0.11]\nradius = 0.01", keys);
+    let contact = |keys: &str| replaced("[run]", &format!("[[contact]]\n{keys}\n\n[run]"));
     let wall = |keys: &str| replaced("[run]", &format!("[[wall]]\n{keys}\n\n[run]"));
     let cases = [
         (
@@ -573,6 +610,21 @@ fn what_cannot_be_is_refused_with_its_key() {
             replaced("seconds = 0.3", "flow_through = 2"),
             "nothing flows through the box",
             "seconds",
+        ),
+        (
+            contact("between = [\"glass\"]"),
+            "[[contact]] 1: between has 1 names",
+            "two materials",
+        ),
+        (
+            contact("between = [\"glass\", \"glass\"]\nrestitution = 0"),
+            "[[contact]] 1: restitution is 0",
+            "above 0",
+        ),
+        (
+            contact("between = [\"glass\", \"steel\"]"),
+            "there is no [materials.steel]",
+            "glass",
         ),
         (
             replaced(

@@ -4,7 +4,8 @@
 //! | file | what |
 //! |---|---|
 //! | `case` | the tables, as written |
-//! | `resolve` | from tables to materials, spheres, the length of a step |
+//! | `materials` | materials and their contacts |
+//! | `resolve` | from tables to spheres in a box, and the length of a step |
 //! | `walls` | surfaces as walls, and how pictures show them |
 //! | `cells` | fields on cells: sums over spheres and contacts |
 //! | `run` | from a case to a run, and its plan |
@@ -15,6 +16,7 @@ pub mod case;
 mod cells;
 mod flow;
 mod history;
+mod materials;
 mod resolve;
 mod run;
 mod walls;

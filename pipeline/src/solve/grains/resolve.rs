@@ -1,6 +1,6 @@
 //! From tables to materials, spheres, walls and the length of a step.
 
-use super::case::{GrainsCase, GrainsFaceKind, MaterialTable};
+use super::case::{GrainsCase, GrainsFaceKind};
 use super::cells::mesh_of;
 use super::walls::CaseWalls;
 use crate::solve::{
@@ -11,16 +11,12 @@ use crate::solve::{
 use cutlink_common::{Error, ErrorKind};
 use cutlink_flow::setting::positive;
 use cutlink_grains::{
-    Bed, BoxAxis, Grain, GrainBox, GrainError, GrainParams, MAX_MATERIALS, Material, Materials,
-    StepLimit, SurfaceWall, Touch,
+    Bed, BoxAxis, Grain, GrainBox, GrainError, GrainParams, StepLimit, SurfaceWall,
 };
 use cutlink_voxelizer::Mesh;
 
 /// The share of the limit that is the length of a step.
 const SHARE: f64 = 0.9;
-const POISSON: f64 = 0.25;
-/// Density of materials of walls, which is not used.
-const WALL_DENSITY: f64 = 1.0;
 
 /// A case with nothing left open.
 pub(super) struct GrainsSetting {
@@ -38,59 +34,6 @@ pub(super) struct GrainsSetting {
     pub(super) bytes: u64,
     /// What the user should know of it.
     pub(super) notes: Vec<String>,
-}
-
-/// A material and its touch, with the key of what is wrong.
-fn properties(name: &str, table: &MaterialTable) -> Result<(Material, Touch), Error> {
-    let key = |key: &str| format!("[materials.{name}] {key}");
-    let given = |value: Option<f64>, of: &str| value.ok_or_else(|| missing(&key(of)));
-    let within = |value: f64, of: &str, is: bool, range: &str| match is && value.is_finite() {
-        true => Ok(value),
-        false => {
-            Err(Error::input(format!("{} is {value}", key(of))).hint(format!("it must be {range}")))
-        }
-    };
-    let young = given(table.youngs_modulus, "youngs_modulus")?;
-    let poisson = table.poissons_ratio.unwrap_or(POISSON);
-    let restitution = given(table.restitution, "restitution")?;
-    let friction = given(table.friction, "friction")?;
-    let rolling = table.rolling_friction.unwrap_or(0.0);
-    let density = match table.density {
-        Some(density) => positive(&key("density"), density)?,
-        None => WALL_DENSITY,
-    };
-    Ok((
-        Material {
-            young: positive(&key("youngs_modulus"), young)?,
-            poisson: within(
-                poisson,
-                "poissons_ratio",
-                poisson > -1.0 && poisson <= 0.5,
-                "above -1, at most 0.5",
-            )?,
-            density,
-        },
-        Touch {
-            restitution: within(
-                restitution,
-                "restitution",
-                restitution > 0.0 && restitution <= 1.0,
-                "above 0, at most 1",
-            )?,
-            friction: within(
-                friction,
-                "friction",
-                friction >= 0.0,
-                "finite and not negative",
-            )?,
-            rolling: within(
-                rolling,
-                "rolling_friction",
-                rolling >= 0.0,
-                "finite and not negative",
-            )?,
-        },
-    ))
 }
 
 impl GrainsCase {
@@ -164,73 +107,6 @@ impl GrainsCase {
             bytes,
             notes,
         })
-    }
-
-    fn materials(&self, names: &[String]) -> Result<Materials, Error> {
-        if names.is_empty() {
-            return Err(missing("[materials]").hint(
-                "a table of a material, such as [materials.glass] with youngs_modulus, density, restitution and friction",
-            ));
-        }
-        if names.len() > MAX_MATERIALS {
-            return Err(Error::input(format!("there are {} materials", names.len()))
-                .hint(format!("at most {MAX_MATERIALS}")));
-        }
-        let each: Vec<(Material, Touch)> = self
-            .materials
-            .iter()
-            .map(|(name, table)| properties(name, table))
-            .collect::<Result<_, _>>()?;
-        let mut given = Vec::new();
-        for (i, table) in self.contacts.iter().enumerate() {
-            let named = |error: Error| error.within(&format!("[[contact]] {}", i + 1));
-            let [a, b] = &table.between[..] else {
-                return Err(named(Error::input(format!(
-                    "between has {} names",
-                    table.between.len()
-                )))
-                .hint("it takes the names of two materials"));
-            };
-            let find = |name: &String| material(Some(name), names).map_err(named);
-            let (a, b) = (usize::from(find(a)?), usize::from(find(b)?));
-            let pair = (a.min(b), a.max(b));
-            if given.iter().any(|(other, _)| *other == pair) {
-                return Err(
-                    named(Error::input("another one is between the same materials"))
-                        .hint("give one for each pair"),
-                );
-            }
-            for (key, value, most) in [
-                ("restitution", table.restitution, 1.0),
-                ("friction", table.friction, f64::MAX),
-                ("rolling_friction", table.rolling_friction, f64::MAX),
-            ] {
-                let is_out = |x: f64| !(x >= 0.0 && x <= most) || most == 1.0 && x == 0.0;
-                if let Some(value) = value.filter(|x| is_out(*x)) {
-                    return Err(named(Error::input(format!("{key} is {value}"))).hint(
-                        match most {
-                            1.0 => "it must be above 0, at most 1",
-                            _ => "it must be finite and not negative",
-                        },
-                    ));
-                }
-            }
-            given.push((pair, table));
-        }
-        let list: Vec<Material> = each.iter().map(|(material, _)| *material).collect();
-        let touch = |a: usize, b: usize| {
-            let [one, two] = [each[a].1, each[b].1];
-            let table = given.iter().find(|(pair, _)| *pair == (a, b));
-            let asked = |of: fn(&super::case::ContactTable) -> Option<f64>, less: f64| {
-                table.and_then(|(_, table)| of(table)).unwrap_or(less)
-            };
-            Touch {
-                restitution: asked(|t| t.restitution, one.restitution.min(two.restitution)),
-                friction: asked(|t| t.friction, one.friction.min(two.friction)),
-                rolling: asked(|t| t.rolling_friction, one.rolling.min(two.rolling)),
-            }
-        };
-        Ok(Materials::new(&list, touch)?)
     }
 
     fn domain_box(&self, names: &[String]) -> Result<GrainBox, Error> {
