@@ -20,14 +20,14 @@ import re
 import subprocess
 import sys
 
-PAGES = ["docs/case.md", "docs/flux-reconstruction.md", "docs/two-phase.md"]
+PAGES = ["docs/case.md", "docs/flux-reconstruction.md", "docs/two-phase.md", "docs/grains.md"]
 BLOCK = re.compile(r"(<!-- keys\n(.*?)-->\n)(?:\n(?:\|[^\n]*\n)+)?", re.S)
 LINE = re.compile(r"(?:(?P<title>\[.*\]|[\w.]+\.) )?(?P<definition>\w+): (?P<keys>.*)")
 WHAT_FOR = re.compile(r"(?:Of|For) (.*?): (.*)", re.S)
 # The last sentences, which are the column of defaults.
 DEFAULT = re.compile(r"^(?P<meaning>.*?)(?: (?P<required>Required[^.]*)\.)?(?: Default: (?P<default>.*)\.)?$", re.S)
 # Names of more values than these have a table of their own.
-MOST_NAMES = 9
+MOST_NAMES = 10
 
 
 def small(text: str) -> str:
@@ -35,7 +35,7 @@ def small(text: str) -> str:
     return text[:1].lower() + text[1:] if re.match(r"[A-Z]([a-z-]|$| )", text) and not text.startswith(NAMES) else text
 
 
-NAMES = ("Reynolds", "Mach", "Courant", "Prandtl", "Pa,", "Q ")
+NAMES = ("Reynolds", "Mach", "Courant", "Coulomb", "Poisson", "Prandtl", "Young", "Pa,", "Q ")
 
 
 class Schema:

@@ -108,6 +108,7 @@ GROUPS += [
     example("wake-adaptive", "wake-adaptive", "wake-adaptive/picture_*.png"),
     example("flapping", "flapping", "flapping/picture_*.png"),
     example("settling", "settling", "settling/picture_*.png"),
+    example("settle", "settle", "settle/render_000010000.png"),
     row("aircraft", "m24-aircraft", "q_*.png"),
     row("ring", "ring-wall", "render_*.png"),
     row("taylor_green", "taylor-flux-1600-32", "render_*.png"),

@@ -14,6 +14,7 @@
 //! | `lines` | a table of numbers that grows with a run |
 //! | `look` | the running flow, for callbacks |
 //! | `page` | `report.html` |
+//! | [`particles`] | spheres that a flow has |
 //! | `setting` | what the loop needs of a case: the tables `[run]` and `[output]` |
 //! | `steps` | the loop |
 //! | `end` | the last outputs, statistics, verdict and summary |
@@ -41,6 +42,7 @@ mod look;
 pub mod looks;
 pub mod means;
 mod page;
+pub mod particles;
 pub mod parts;
 #[cfg(test)]
 #[path = "../../tests/kit/png.rs"]

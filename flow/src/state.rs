@@ -1,5 +1,6 @@
 //! Values of all cells of a flow.
 
+use crate::particles::ParticleState;
 use cutlink_solver::{Snapshot, fields::scalar_at};
 use cutlink_voxelizer::Mesh;
 
@@ -12,6 +13,8 @@ pub struct FlowState<const D: usize> {
     pub pressure: Option<Vec<f32>>,
     /// The scalars of [`FieldUnits::scalars`](crate::fields::FieldUnits), in their order.
     pub scalars: Vec<Vec<f32>>,
+    /// The spheres of a flow that has them, of which [`FieldUnits::particles`](crate::fields::FieldUnits) tells.
+    pub particles: Option<ParticleState>,
 }
 
 impl<const D: usize> FlowState<D> {

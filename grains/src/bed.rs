@@ -1,6 +1,11 @@
 //! A bed: grains, their contacts, and time.
 
 mod check;
+mod limit;
+mod loads;
+
+pub use limit::StepLimit;
+pub use loads::{BedWall, GrainLoad};
 
 use crate::arrays::{Contacts, GrainArrays};
 use crate::kernels::cpu::sort::{Grid, sort, wrap};

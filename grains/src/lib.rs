@@ -29,7 +29,7 @@ mod validate;
 mod vec3;
 mod walls;
 
-pub use bed::{Bed, BedEnergy, Grain, WallContact};
+pub use bed::{Bed, BedEnergy, BedWall, Grain, GrainLoad, StepLimit, WallContact};
 pub use error::GrainError;
 pub use law::{PairLaw, hertz_time, rayleigh_time};
 pub use params::{BoxAxis, GrainBox, GrainParams, MAX_MATERIALS, Material, Materials, SKIN, Touch};

@@ -11,9 +11,11 @@
 
 mod density;
 mod place;
+mod scatter;
 mod write;
 
 pub use density::PackDensity;
+pub use scatter::ScatterBlock;
 pub use write::{SpheresError, spheres_surface, write_csv, write_ply};
 
 use crate::law::{hertz_time, rayleigh_time, sphere_mass};

@@ -1,6 +1,6 @@
 //! The camera of a picture in three dimensions: from points in the length unit of the mesh to the screen.
 
-use crate::raster::Corner;
+use crate::raster::{Corner, ScreenBall};
 
 /// Default angle of view from the lower to the upper edge, in degrees.
 const ANGLE: f64 = 30.0;
@@ -101,6 +101,37 @@ impl Camera {
     /// The place of the eye.
     pub fn eye(&self) -> [f64; 3] {
         self.from
+    }
+
+    /// A direction from a place to the eye, of any length.
+    pub fn towards_eye(&self, place: [f64; 3]) -> [f64; 3] {
+        match self.has_centre {
+            true => sub(self.from, place),
+            false => self.axes[2],
+        }
+    }
+
+    /// A sphere on the screen, with a value; none where it reaches behind the eye. With a centre of projection its outline is an
+    /// ellipse, drawn as the circle of its radius at its distance.
+    pub fn ball(&self, center: [f64; 3], radius: f64, value: f32) -> Option<ScreenBall> {
+        let corner = |toward: f64| {
+            let seen = self.see(center, [0.0; 3], value);
+            let mut at = seen.at;
+            at[2] += toward;
+            let before = -at[2] - self.nearest;
+            (!self.has_centre || before > 0.0).then(|| self.corner(ViewedCorner { at, ..seen }))
+        };
+        let (middle, pole) = (corner(0.0)?, corner(radius)?);
+        let scale = match self.has_centre {
+            true => self.scale * f64::from(middle.near),
+            false => self.scale,
+        };
+        Some(ScreenBall {
+            at: middle.at,
+            radius: (scale * radius) as f32,
+            near: [middle.near, pole.near],
+            value,
+        })
     }
 
     /// Pixels per unit of length, at the distance of the point in the middle of the picture.

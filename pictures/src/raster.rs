@@ -38,6 +38,19 @@ pub struct Corner {
     pub value: f32,
 }
 
+/// A sphere on the screen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScreenBall {
+    /// Its centre, in pixels from the upper left corner.
+    pub at: [f32; 2],
+    /// Its radius in pixels.
+    pub radius: f32,
+    /// Nearness of its centre and of its nearest point; between them by the height over the centre.
+    pub near: [f32; 2],
+    /// What the colour depends on.
+    pub value: f32,
+}
+
 /// The samples of a picture.
 #[derive(Debug)]
 pub struct Raster {
@@ -60,15 +73,35 @@ impl Raster {
     /// Draws triangles; `paint` gives the colour of a value before shading. Of equally near triangles the first one is
     /// seen. Values and normals are interpolated linearly on the screen, so triangles should be small.
     pub fn draw(&mut self, triangles: &[[Corner; 3]], paint: impl Fn(f32) -> Rgb + Sync) {
+        let spans = triangles.iter().map(|triangle| {
+            let ys = triangle.map(|c| c.at[1]);
+            let low = ys.iter().copied().fold(f32::MAX, f32::min);
+            [low, ys.iter().copied().fold(f32::MIN, f32::max)]
+        });
+        self.in_strips(spans, |strip, i| strip.draw(&triangles[i], &paint));
+    }
+
+    /// Draws spheres, with exact depth where they meet; `paint` gives the colour of a value before shading.
+    pub fn draw_balls(&mut self, balls: &[ScreenBall], paint: impl Fn(f32) -> Rgb + Sync) {
+        let spans = balls
+            .iter()
+            .map(|ball| [ball.at[1] - ball.radius, ball.at[1] + ball.radius]);
+        self.in_strips(spans, |strip, i| strip.draw_ball(&balls[i], &paint));
+    }
+
+    /// Draws things in rows of samples, each in those between its smallest and its largest height in pixels.
+    fn in_strips(
+        &mut self,
+        spans: impl Iterator<Item = [f32; 2]>,
+        draw: impl Fn(&mut Strip<'_>, usize) + Sync,
+    ) {
         let width = self.size[0] * SAMPLES;
         let rows = BAND * SAMPLES;
         let bands = self.near.len() / width / rows + 1;
         let mut bins = vec![Vec::new(); bands];
-        let scaled = SAMPLES as f32;
-        for (i, triangle) in triangles.iter().enumerate() {
-            let ys = triangle.map(|c| c.at[1] * scaled);
-            let low = ys.iter().copied().fold(f32::MAX, f32::min).max(0.0);
-            let high = ys.iter().copied().fold(f32::MIN, f32::max);
+        for (i, span) in spans.enumerate() {
+            let [low, high] = span.map(|y| y * SAMPLES as f32);
+            let low = low.max(0.0);
             if !(high >= 0.0 && (low as usize) < self.size[1] * SAMPLES) {
                 continue;
             }
@@ -90,7 +123,7 @@ impl Raster {
                     colour,
                 };
                 for &i in bin {
-                    strip.draw(&triangles[i as usize], &paint);
+                    draw(&mut strip, i as usize);
                 }
             });
     }
@@ -202,6 +235,38 @@ impl Strip<'_> {
             }
         }
     }
+
+    fn draw_ball(&mut self, ball: &ScreenBall, paint: &impl Fn(f32) -> Rgb) {
+        let scaled = SAMPLES as f32;
+        let [x0, y0] = ball.at.map(|x| x * scaled - 0.5);
+        let radius = ball.radius * scaled;
+        if !(radius > 0.0 && radius.is_finite() && x0.is_finite() && y0.is_finite()) {
+            return;
+        }
+        let rows = self.near.len() / self.width;
+        let span = |middle: f32, first: usize, count: usize| {
+            let (first, end) = (first as f32, (first + count) as f32);
+            let (low, high) = ((middle - radius).ceil(), (middle + radius).floor());
+            (low.max(first) as usize)..((high + 1.0).clamp(first, end) as usize)
+        };
+        let colour = paint(ball.value);
+        for y in span(y0, self.top, rows) {
+            for x in span(x0, 0, self.width) {
+                let (right, down) = ((x as f32 - x0) / radius, (y as f32 - y0) / radius);
+                let height = 1.0 - right * right - down * down;
+                if height < 0.0 {
+                    continue;
+                }
+                let height = height.sqrt();
+                let near = ball.near[0] + height * (ball.near[1] - ball.near[0]);
+                let i = (y - self.top) * self.width + x;
+                if near > self.near[i] {
+                    self.near[i] = near;
+                    self.colour[i] = shaded(colour, [right, -down, height]);
+                }
+            }
+        }
+    }
 }
 
 /// A colour under a light beside the eye, upper left of it, and light from everywhere (Lambert); both sides alike.
@@ -308,6 +373,40 @@ mod tests {
             for x in 10..44 {
                 assert_eq!(inside[y * 60 + x], [0; 3], "pixel {x}, {y}");
             }
+        }
+    }
+
+    #[test]
+    fn spheres_cover_their_discs_and_meet_in_a_circle() {
+        let ball = |x: f32, near: f32, value: f32| ScreenBall {
+            at: [x, 20.0],
+            radius: 10.0,
+            near: [near, near + 10.0],
+            value,
+        };
+        let share = |raster: &Raster, is: &dyn Fn(Rgb) -> bool| {
+            let hits = raster.colour.iter().filter(|c| is(**c)).count();
+            hits as f64 / (SAMPLES * SAMPLES) as f64
+        };
+        let mut raster = Raster::new([60, 40]);
+        raster.draw_balls(&[ball(30.0, 0.0, 0.0)], grey);
+        let disc = share(&raster, &|c| c == [0; 3]);
+        assert!(
+            (disc / (std::f64::consts::PI * 100.0) - 1.0).abs() < 5e-3,
+            "{disc}"
+        );
+        // Two equal spheres, 10 pixels apart, part in the plane between them: half of the common outline each.
+        let lit = |c: Rgb| c != PAPER && c[0] > 0;
+        for order in [[0, 1], [1, 0]] {
+            let both = [ball(25.0, 0.0, 0.0), ball(35.0, 0.0, 200.0)];
+            let mut raster = Raster::new([60, 40]);
+            raster.draw_balls(&order.map(|i| both[i]), grey);
+            let (dark, light) = (share(&raster, &|c| c == [0; 3]), share(&raster, &lit));
+            assert!((dark / light - 1.0).abs() < 0.02, "{dark} and {light}");
+            // A disc without a segment of 5 pixels beside its middle.
+            let segment = 100.0 * (0.5f64.acos() - 0.5 * 0.75f64.sqrt());
+            let whole = std::f64::consts::PI * 100.0 - segment;
+            assert!((dark / whole - 1.0).abs() < 0.01, "{dark} of {whole}");
         }
     }
 

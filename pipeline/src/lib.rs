@@ -44,4 +44,4 @@ pub use cutlink_meshing::{
 pub use cutlink_pictures::{self as picture, solid_stl};
 pub use cutlink_signal as signal;
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
-pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase, TwoPhaseCase};
+pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase, GrainsCase, TwoPhaseCase};

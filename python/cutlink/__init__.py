@@ -31,6 +31,7 @@ from cutlink._flow import DeviceFields, Fields, Flow, Samples
 from cutlink._hex import HexMesh, HexPatch
 from cutlink._mesh import Mesh, bunny, inspect, load, mesh
 from cutlink._native import CUDA, DeviceArray, __version__
+from cutlink._particles import Particles
 from cutlink._solve import Case, Motion, Result, RunningFlow, solve
 from cutlink._units import Units
 
@@ -53,6 +54,7 @@ __all__ = [
     "Mesh",
     "MissingFileError",
     "Motion",
+    "Particles",
     "OutOfMemoryError",
     "Result",
     "RunError",

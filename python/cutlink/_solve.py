@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cutlink import _native
+from cutlink import _particles
 from cutlink import _show
 from cutlink._errors import RunError, UsageError
 from cutlink._mesh import Mesh, StrPath, load
 from cutlink._optional import package
+from cutlink._particles import Particles
 from cutlink._plain import Progress, listener, meant, suggesting, to_json
 
 if TYPE_CHECKING:
@@ -26,7 +28,12 @@ if TYPE_CHECKING:
     import xarray
 
 COMPONENTS = ("C_D", "C_L", "C_S", "C_Mx", "C_My", "C_Mz")
-CASES = {"lattice-boltzmann": "Case", "flux-reconstruction": "FluxCase", "two-phase": "TwoPhaseCase"}
+CASES = {
+    "lattice-boltzmann": "Case",
+    "flux-reconstruction": "FluxCase",
+    "two-phase": "TwoPhaseCase",
+    "grains": "GrainsCase",
+}
 """The definitions of the schema, by kind of flow."""
 MESH_FILE = "mesh.cutlink"
 """The file of a mesh in memory, in the output folder of its run."""
@@ -278,6 +285,17 @@ class Result:
     def motion(self) -> dict[str, Motion]:
         """Poses, velocities and loads of each body that moves, from ``motion.csv``."""
         return _read_motion(self.folder)
+
+    def particles(self, step: int | None = None, name: str = "particles") -> Particles:
+        """The spheres that an output of kind ``particles`` has written, at one of its steps; default: the last one.
+
+        `name` is that of the output. Raises `UsageError` for a step or an output that is not there.
+        """
+        return _particles.read(self.folder, name, step)
+
+    def particle_steps(self, name: str = "particles") -> list[int]:
+        """The steps of an output of kind ``particles``, ascending; empty where there is none."""
+        return _particles.steps(self.folder, name)
 
     def _repr_html_(self) -> str:
         if self.stopped:

@@ -402,6 +402,7 @@ def test_keys_say_what_they_mean() -> None:
     assert {"from", "up"} <= set(cutlink.Case.keys("output.write.camera"))
     assert "omega" in cutlink.Case.keys("patches") and "x-" in cutlink.Case.keys("boundary")
     assert "surface_tension" in cutlink.Case.keys("interface", kind="two-phase")
+    assert "youngs_modulus" in cutlink.Case.keys("materials", kind="grains")
     assert "levels" in cutlink.Case.keys("adapt.place", kind="flux-reconstruction")
     for table, kind in [("phisics", "lattice-boltzmann"), ("physics.re", "lattice-boltzmann"), ("", "three-phase")]:
         with pytest.raises(cutlink.UsageError, match="there is no kind|has no table"):
@@ -409,3 +410,37 @@ def test_keys_say_what_they_mean() -> None:
     # What a case may have is what its schema has.
     given = cutlink.Case(CYLINDER).tables
     assert set(given) <= set(cutlink.Case.keys()) and set(given["run"]) <= set(cutlink.Case.keys("run"))
+
+
+def test_spheres_are_arrays(tmp_path: Path) -> None:
+    """A ball that falls is where it should be, at each step that was written; others are errors with the way out."""
+    case = {
+        "solver": {"kind": "grains"},
+        "domain": {"box": [0, 0, 0, 0.1, 0.1, 0.2]},
+        "gravity": {"acceleration": [0, 0, -9.81]},
+        "materials": {"glass": {"youngs_modulus": 1e7, "density": 2500, "restitution": 0.5, "friction": 0.3}},
+        "particles": [
+            {"center": [0.05, 0.05, 0.15], "radius": 0.01},
+            {"center": [0.02, 0.02, 0.005], "radius": 0.005, "velocity": [0.5, 0, 0]},
+        ],
+        "numerics": {"time_step": 1e-5},
+        "run": {"steps": 2000},
+        "output": {"folder": str(tmp_path / "out"), "write": [{"kind": "particles", "every_steps": 1000}]},
+    }
+    result = cutlink.solve(case)
+    assert result.particle_steps() == [0, 1000, 2000]
+    for step in [0, 1000, 2000]:
+        spheres = result.particles(step)
+        fallen = 0.5 * 9.81 * (step * 1e-5) ** 2
+        np.testing.assert_allclose(spheres.center[0], [0.05, 0.05, 0.15 - fallen], rtol=1e-12)
+        np.testing.assert_allclose(spheres.velocity[0], [0, 0, -9.81 * step * 1e-5], rtol=1e-6)
+    last = result.particles()
+    np.testing.assert_allclose(last.radius, [0.01, 0.005], rtol=1e-6)
+    assert last.contacts.tolist() == [0, 1] and last.material.tolist() == [0, 0]
+    # It slides, and friction turns it.
+    assert 0 < last.velocity[1, 0] < 0.5 and last.spin[1, 1] > 0
+    assert result.table("particles")[1][-1][0] <= 2000 and "loads.csv" in result.tables
+    with pytest.raises(cutlink.UsageError, match="no spheres at step 7"):
+        result.particles(7)
+    with pytest.raises(cutlink.UsageError, match="no spheres of an output 'other'"):
+        result.particles(name="other")

@@ -152,3 +152,96 @@ fn the_bench_of_grains_reports() {
         "{report:#}"
     );
 }
+
+const CASE: &str = r#"
+[solver]
+kind = "grains"
+
+[domain]
+box = [0, 0, 0, 0.004, 0.004, 0.005]
+
+[gravity]
+acceleration = [0, 0, -9.81]
+
+[materials.glass]
+youngs_modulus = 1e6
+density = 2500
+restitution = 0.4
+friction = 0.5
+
+[boundary]
+"x-" = "periodic"
+"x+" = "periodic"
+
+[[particles]]
+file = "bed.csv"
+
+[run]
+steps = 512
+
+[[output.write]]
+kind = "particles"
+"#;
+
+#[test]
+fn a_packed_bed_is_the_start_of_a_case() {
+    let folder = Folder::new();
+    let ran = folder.run(&format!("{BED} --output bed.csv --quiet"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    std::fs::write(folder.path("bed.toml"), CASE).expect("a case");
+    let plan = folder.run("solve bed.toml --dry-run --json");
+    assert_eq!(plan.code, 0, "{}", plan.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).expect("JSON");
+    assert_eq!(
+        (&plan["kind"], &plan["spheres"]),
+        (&"grains".into(), &40.into())
+    );
+    assert!(!folder.path("flow").exists(), "nothing is written");
+    let ran = folder.run("solve bed.toml --json");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(
+        (&report["steps"], &report["spheres"]),
+        (&512.into(), &40.into())
+    );
+    // It was at rest, but for a material that is not the one that it was packed with.
+    let radius = 0.6e-3f64;
+    let speed = report["largest_speed"].as_f64().expect("a number");
+    assert!(speed < 0.2 * (9.81 * radius).sqrt(), "{speed}");
+    assert_eq!(report["lost"], 0);
+    for file in [
+        "particles.csv",
+        "loads.csv",
+        "particles.vtp.series",
+        "case.toml",
+        "report.html",
+    ] {
+        assert!(folder.path("flow").join(file).exists(), "{file}");
+    }
+    let ran = folder.run("solve bed.toml --force --mesh bed.cutlink");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let gpu = folder.run("solve bed.toml --force --device cuda");
+    assert_eq!(gpu.code, 2, "{}", gpu.stderr);
+    // Without the density of the spheres; twice in one place.
+    for (from, to, what) in [
+        (
+            "density = 2500\n",
+            "",
+            "[materials.glass] density is missing",
+        ),
+        (
+            "[run]",
+            "[[particles]]\nfile = \"bed.csv\"\n\n[run]",
+            "pairs of grains overlap",
+        ),
+    ] {
+        std::fs::write(folder.path("bad.toml"), CASE.replace(from, to)).expect("a case");
+        let ran = folder.run("solve bad.toml --force");
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(what) && ran.stderr.contains("hint:"),
+            "{}",
+            ran.stderr
+        );
+    }
+}

@@ -21,8 +21,10 @@ pub enum OutputKind {
     Probes,
     /// A slice as PNG.
     Picture,
-    /// The body and an isosurface in three dimensions, as PNG.
+    /// The body, an isosurface and spheres in three dimensions, as PNG.
     Render,
+    /// The spheres of a flow that has them, as `.vtp`: a point each.
+    Particles,
     /// Pressure, shear and y⁺ on the body's facets, as `.vtp` or `.ply`.
     Surface,
     /// An isosurface of the flow in three dimensions, as `.vtp` or `.ply`.
@@ -59,6 +61,7 @@ impl OutputKind {
             Self::Probes => "probes",
             Self::Picture => "picture",
             Self::Render => "render",
+            Self::Particles => "particles",
             Self::Surface => "surface",
             Self::Isosurface => "isosurface",
         }

@@ -9,6 +9,7 @@
 //! | `probes` | `NAME.csv` | velocity and pressure at points, one row per time; on request their spectra |
 //! | `picture` | `NAME_STEP.png`, `NAME.apng` | a slice as a colour map; on request all of them as a film |
 //! | `render` | `NAME_STEP.png`, `NAME.apng` | the body and an isosurface in three dimensions; likewise |
+//! | `particles` | `NAME_STEP.vtp`, `NAME.vtp.series` | the spheres of a flow that has them, a point each |
 //! | `surface` | `NAME_STEP.vtp`, `NAME.vtp.series`, or `NAME_STEP.ply` | pressure, shear and y⁺ on the body's facets |
 //!
 //! In: a mesh, snapshots of its flow, [`OutputSpec`]s (one table each in a case's TOML) and [`FieldUnits`]. Values are
@@ -29,6 +30,7 @@ mod colours;
 mod kinds;
 mod name;
 mod paged;
+mod particles;
 mod picture;
 mod plane;
 mod probes;

@@ -216,6 +216,7 @@ fn scene_of<'a, const D: usize>(
         snapshot: &state.snapshot,
         pressure: state.pressure.as_deref(),
         scalars: &state.scalars,
+        particles: state.particles.as_ref(),
         units,
         average: None,
     }

@@ -176,6 +176,7 @@ mod tests {
         Scene {
             pressure: None,
             scalars: &[],
+            particles: None,
             mesh,
             snapshot,
             units,

@@ -7,6 +7,7 @@ use super::picture::{self, FlowLines, PictureSpec};
 use super::plane::Plane;
 use super::render::{self, CameraSpec, IsosurfaceSpec, RenderSpec, SavedSpec, SurfaceColour};
 use super::units::FieldUnits;
+use crate::particles::ParticleColour;
 use cutlink_common::{Error, config::suggestion};
 use cutlink_pictures::{WIDTHS, film};
 use cutlink_solver::fields::around;
@@ -63,7 +64,7 @@ pub struct OutputSpec {
     /// For `picture`: the quantity. Default: speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
-    /// For `picture` and `render`: the values at the ends of the colour bar, of the body in a render. Default: chosen for
+    /// For `picture` and `render`: the values at the ends of the colour bar, of body or spheres in a render. Default: chosen for
     /// each picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
@@ -102,6 +103,9 @@ pub struct OutputSpec {
     /// For `render`: what colours the body. Default: plain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<SurfaceColour>,
+    /// For `render`: what colours the spheres of a flow that has them. Default: they are not drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub particles: Option<ParticleColour>,
     /// For `render` and `isosurface`: an isosurface of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isosurface: Option<IsosurfaceSpec>,
@@ -142,6 +146,7 @@ impl OutputSpec {
             aspect: None,
             camera: None,
             surface: None,
+            particles: None,
             isosurface: None,
             domain: None,
             format: None,
@@ -151,7 +156,7 @@ impl OutputSpec {
     /// The given keys that only some kinds use, with these kinds.
     fn special(&self) -> impl Iterator<Item = (&'static str, &'static [OutputKind])> {
         use OutputKind::{Box, Isosurface, Picture, Probes, Render, Slice, Span, Surface, Volume};
-        let keys: [(bool, &str, &[OutputKind]); 23] = [
+        let keys: [(bool, &str, &[OutputKind]); 24] = [
             (
                 self.average.is_some(),
                 "average",
@@ -178,6 +183,7 @@ impl OutputSpec {
             (self.aspect.is_some(), "aspect", &[Render]),
             (self.camera.is_some(), "camera", &[Render]),
             (self.surface.is_some(), "surface", &[Render]),
+            (self.particles.is_some(), "particles", &[Render]),
             (
                 self.isosurface.is_some(),
                 "isosurface",
@@ -203,6 +209,7 @@ pub(super) enum What<const D: usize> {
     Picture(PictureSpec),
     Render(RenderSpec),
     Surface(SurfaceFormat),
+    Particles,
     Isosurface(SavedSpec),
 }
 
@@ -338,6 +345,12 @@ pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(
     let names = units.scalars.iter().map(|(name, _)| name.as_str());
     let known: Vec<&str> = KNOWN.into_iter().chain(names).collect();
     for (i, spec) in specs.iter().enumerate() {
+        let wants_particles = spec.particles.is_some() || spec.kind == OutputKind::Particles;
+        if wants_particles && !units.particles {
+            let (_, wrong) = named(specs, i);
+            return Err(wrong("this flow has no particles".into())
+                .hint("particles are of flows of kind \"grains\""));
+        }
         let of_fields = spec
             .fields
             .iter()
@@ -462,6 +475,7 @@ fn what<const D: usize>(spec: &OutputSpec, mesh: &Mesh<D>) -> Result<What<D>, St
         OutputKind::Picture => What::Picture(picture::resolve(spec, mesh)?),
         OutputKind::Render => What::Render(render::resolve(spec, mesh)?),
         OutputKind::Surface => What::Surface(surface(spec, mesh)?),
+        OutputKind::Particles => What::Particles,
         OutputKind::Isosurface if spec.average == Some(Average::Rms) => {
             return Err("an isosurface has no rms values".into());
         }

@@ -36,6 +36,8 @@ pub struct FieldUnits {
     pub q: FieldUnit,
     /// Scalars that the flow has besides, by name.
     pub scalars: Vec<(FieldName, FieldUnit)>,
+    /// Whether the flow has spheres, whose values are in SI units.
+    pub particles: bool,
 }
 
 impl FieldUnits {
@@ -50,6 +52,7 @@ impl FieldUnits {
             vorticity: one("1/dt"),
             q: one("1/dt^2"),
             scalars: Vec::new(),
+            particles: false,
         }
     }
 
@@ -70,6 +73,7 @@ impl FieldUnits {
             vorticity: FieldUnit::new(1.0 / dt, "1/s"),
             q: FieldUnit::new(1.0 / (dt * dt), "1/s^2"),
             scalars: Vec::new(),
+            particles: false,
         }
     }
 
@@ -85,6 +89,7 @@ impl FieldUnits {
             vorticity: FieldUnit::new(1.0 / rate, "U/D"),
             q: FieldUnit::new(1.0 / (rate * rate), "(U/D)^2"),
             scalars: Vec::new(),
+            particles: false,
         }
     }
 }

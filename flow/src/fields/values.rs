@@ -3,6 +3,7 @@
 use super::FieldName;
 use super::kinds::{Average, CellField, Quantity};
 use super::units::{FieldUnit, FieldUnits};
+use crate::particles::ParticleState;
 use cutlink_amr::{CellRef, FREE, dims};
 use cutlink_solver::Snapshot;
 use cutlink_solver::fields::{
@@ -27,6 +28,8 @@ pub(super) struct Scene<'a, const D: usize> {
     pub(super) pressure: Option<&'a [f32]>,
     /// The scalars of [`FieldUnits::scalars`], in their order; averages have none.
     pub(super) scalars: &'a [Vec<f32>],
+    /// The spheres of a flow that has them; averages have none.
+    pub(super) particles: Option<&'a ParticleState>,
     pub(super) units: &'a FieldUnits,
     /// The kind of average, if the snapshot is one.
     pub(super) average: Option<Average>,

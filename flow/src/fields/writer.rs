@@ -3,6 +3,7 @@
 use super::averages::Averages;
 use super::kinds::{Average, CellField, OutputKind, SurfaceFormat};
 use super::paged::PagedFields;
+use super::particles;
 use super::picture;
 use super::plane::cells_in;
 use super::probes;
@@ -337,6 +338,7 @@ impl<const D: usize> FieldWriter<D> {
                 } else {
                     &[]
                 },
+                particles: state.particles.as_ref().filter(|_| average.is_none()),
                 units: &self.units,
                 average,
             };
@@ -444,6 +446,7 @@ impl<const D: usize> Open<D> {
                     return Ok(path);
                 }
             }
+            What::Particles => particles::write(&path, replace, scene)?,
             What::Isosurface(spec) => {
                 spec.write(&path, replace, scene)?;
                 if spec.format == SurfaceFormat::Ply {
@@ -554,6 +557,7 @@ fn extension<const D: usize>(what: &What<D>) -> &'static str {
     match what {
         What::Volume(_) => "htg",
         What::Box(..) | What::Slice(..) | What::Span(..) => "vtu",
+        What::Particles => "vtp",
         What::Probes(_) => "csv",
         What::Picture(_) | What::Render(_) => "png",
         What::Surface(format) | What::Isosurface(SavedSpec { format, .. }) => match format {

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The names of all checks.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 23] = [
     "walls",
     "time step",
     "resolution",
@@ -34,6 +34,9 @@ const NAMES: [&str; 20] = [
     "swing",
     "movement",
     "stationarity",
+    "overlap",
+    "energy",
+    "lost grains",
 ];
 
 /// Checks the names of `[run] accept`.

@@ -1,17 +1,12 @@
 //! Checks of places, overlaps and the time step.
 
-use super::Bed;
+use super::{Bed, StepLimit};
 use crate::kernels::cpu::pairs::apart;
 use crate::kernels::cpu::walls::{FACES, face};
-use crate::law::{hertz_time, rayleigh_time};
 use crate::params::{AXES, GrainBox};
-use crate::vec3::{dot, norm};
+use crate::vec3::norm;
 use crate::{Grain, GrainError, SurfaceWall};
 use rayon::prelude::*;
-
-/// Longest step as a share of the Rayleigh time, and of the duration of the fastest possible impact.
-const RAYLEIGH: f64 = 0.2;
-const HERTZ: f64 = 0.05;
 
 /// Periodic axes hold three of the largest pairs, and the surface keeps a pair away from them.
 pub(super) fn periods(
@@ -159,37 +154,9 @@ impl Bed {
     /// The time step resolves Rayleigh waves, and the impact of two grains at twice the largest speed.
     pub(super) fn check_step(&self) -> Result<(), GrainError> {
         let (g, dt) = (&self.grains, self.params.dt);
-        let materials = &self.params.materials;
-        let squares = g.v.iter().map(|v| dot(*v, *v));
-        let speed = 2.0
-            * squares
-                .fold(0.0f64, |a, b| if b > a { b } else { a })
-                .sqrt();
-        let mut least: Option<(f64, &'static str, u32)> = None;
-        let mut lower = |limit: f64, rule: &'static str, id: u32| {
-            if least.is_none_or(|(l, _, i)| limit < l || limit == l && id < i) {
-                least = Some((limit, rule, id));
-            }
-        };
-        for i in 0..self.len() {
-            let (r, m, a) = (g.r[i], g.m[i], g.material[i]);
-            let list = materials.list();
-            lower(
-                RAYLEIGH * rayleigh_time(r, &list[usize::from(a)]),
-                "Rayleigh",
-                g.id[i],
-            );
-            if speed > 0.0 {
-                // Half the radius and mass: with a like grain. Of all materials, the stiffest.
-                let laws = (0..list.len()).map(|b| materials.law(a, b as u8));
-                let times = laws.map(|law| hertz_time(law, 0.5 * r, 0.5 * m, speed));
-                if let Some(time) = times.reduce(f64::min) {
-                    lower(HERTZ * time, "Hertz", g.id[i]);
-                }
-            }
-        }
-        match least {
-            Some((limit, rule, id)) if dt > limit => Err(GrainError::TimeStep {
+        let each = (0..self.len()).map(|i| (g.id[i], g.r[i], g.m[i], g.material[i]));
+        match StepLimit::least(&self.params.materials, each, self.largest_speed()) {
+            Some(StepLimit { limit, rule, id }) if dt > limit => Err(GrainError::TimeStep {
                 dt,
                 rule,
                 limit,

@@ -210,10 +210,26 @@ impl Places {
         sizes: &mut Sizes,
         most: usize,
     ) -> Result<Vec<Grain>, GrainError> {
+        self.fill_where(vessel, there, sizes, (most, TRIES), &|x, r| {
+            is_clear(vessel, x, r)
+        })
+    }
+
+    /// The same with other numbers of tries, where a centre and a radius are free of all but grains.
+    pub(super) fn fill_where(
+        &mut self,
+        vessel: &Vessel,
+        there: &[Grain],
+        sizes: &mut Sizes,
+        (most, tries): (usize, [u32; 2]),
+        is_clear: &dyn Fn([f64; 3], f64) -> bool,
+    ) -> Result<Vec<Grain>, GrainError> {
         let domain = &vessel.domain;
         let expected = (vessel.volume / (8.0 * sizes.least().powi(3))) as usize;
         let cells = there.len() + most.min(expected);
-        let mut lists = Lists::new(vessel, sizes.greatest(), cells)?;
+        let greatest = there.iter().map(|grain| grain.radius);
+        let greatest = greatest.fold(sizes.greatest(), f64::max);
+        let mut lists = Lists::new(vessel, greatest, cells)?;
         let mut all = memory::with_capacity("places of grains", there.len())?;
         for grain in there {
             let mut x = grain.center;
@@ -227,7 +243,7 @@ impl Places {
             let size = sizes.next();
             let r = sizes.radius[size];
             let is_late = new.len() * 20 > there.len();
-            for _ in 0..TRIES[usize::from(!is_late)] {
+            for _ in 0..tries[usize::from(!is_late)] {
                 let x: [f64; 3] = std::array::from_fn(|a| {
                     let inset = if periodic[a] { 0.0 } else { r };
                     let share = self.random.next();
@@ -238,7 +254,7 @@ impl Places {
                     let d = apart(x, y, &self.periods);
                     dot(d, d) < (r + s) * (r + s)
                 };
-                if lists.any(x, periodic, overlaps) || !is_clear(vessel, x, r) {
+                if lists.any(x, periodic, overlaps) || !is_clear(x, r) {
                     continue;
                 }
                 lists.push(x);

@@ -10,7 +10,8 @@
 //!   a time in a folder (`lock`), without results of an earlier one (`leftovers`); its forecast in `sheet`, and before there
 //!   is a mesh in `estimate`, with the wall units of `wall_units`; its notes in `notes`.
 //! - Its results: `history`, `means`, `energy`, `integrals`, `bulk`, `parts`, `recirculation`.
-//! - Compressible flows, with tables and a run of their own: [`flux`]; a liquid and a gas: [`two_phase`].
+//! - Compressible flows, with tables and a run of their own: [`flux`]; a liquid and a gas: [`two_phase`];
+//!   grains: [`grains`], with spheres by `particles`.
 //! - The error to expect, and the numerics that keep it small: `laws`.
 //! - Detection of divergence: `watch`, with remedies in `hints`; whether the result can be trusted: `verdict`.
 
@@ -24,6 +25,7 @@ mod energy;
 mod estimate;
 pub mod example;
 pub mod flux;
+pub mod grains;
 mod hints;
 mod inflow;
 mod initial;
@@ -35,6 +37,7 @@ mod notes;
 mod numerics;
 mod outcome;
 pub mod outputs;
+mod particles;
 mod placed;
 mod recirculation;
 pub(crate) mod reference;
@@ -53,4 +56,6 @@ mod wall_units;
 pub use case::Case;
 pub use estimate::{EstimateOptions, FlowEstimate};
 pub use flux::{AnyCase, FluxCase, SolverKind, SolverTable};
+pub use grains::GrainsCase;
+pub use particles::ParticlesTable;
 pub use two_phase::TwoPhaseCase;

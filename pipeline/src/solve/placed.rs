@@ -1,13 +1,17 @@
 //! Surfaces in tables of cases.
 
-use cutlink_common::Error;
+use cutlink_common::{Error, device::Opened};
 use cutlink_mesher::{
+    Surface,
     primitives::AnyShape,
     read::{AnySurface, read_all},
 };
-use cutlink_meshing::mesh::{
-    build::{AnyPlaced, Builder, Placed},
-    resolve::{Job, Source},
+use cutlink_meshing::{
+    mesh::{
+        build::{AnyPlaced, Builder, Placed},
+        resolve::{Job, Source, resolve},
+    },
+    options::MeshOptions,
 };
 use std::any::Any;
 
@@ -66,4 +70,21 @@ pub(in crate::solve) fn other_dimension<const D: usize>(job: &Job) -> Option<Err
         Source::Memory => return None,
     };
     (dimensions != D).then(|| wrong_dimension(D))
+}
+
+/// A surface where its options put it, in 3D, open ones too, whatever box there is.
+///
+/// # Errors
+/// A file that cannot be read, a shape that is none, a surface in 2D.
+pub(in crate::solve) fn placed_surface(options: MeshOptions) -> Result<Surface<3>, Error> {
+    let options = MeshOptions {
+        robust: true,
+        ..options
+    };
+    let job = resolve(&options)?;
+    let mut observer = ();
+    let mut builder = Builder::new(&job, &Opened::Cpu, &mut observer);
+    let placed: Placed<3> =
+        place(&mut builder).map_err(|error| other_dimension::<3>(&job).unwrap_or(error))?;
+    Ok(placed.placed)
 }

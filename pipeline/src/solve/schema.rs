@@ -1,6 +1,6 @@
 //! The JSON schema of a case (`cutlink solve --schema`).
 
-use crate::solve::{Case, FluxCase, SolverKind, TwoPhaseCase};
+use crate::solve::{Case, FluxCase, GrainsCase, SolverKind, TwoPhaseCase};
 use cutlink_common::schema::{generator, plain};
 use schemars::json_schema;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ pub fn of_cases() -> Value {
     let case = generator.subschema_for::<Case>();
     let flux = generator.subschema_for::<FluxCase>();
     let two_phase = generator.subschema_for::<TwoPhaseCase>();
+    let grains = generator.subschema_for::<GrainsCase>();
     let is = |kind: SolverKind| {
         let kind = json!({ "const": kind });
         json!({
@@ -19,6 +20,7 @@ pub fn of_cases() -> Value {
         })
     };
     let is_two_phase = is(SolverKind::TwoPhase);
+    let is_grains = is(SolverKind::Grains);
     let is_flux = is(SolverKind::FluxReconstruction);
     let mut schema = json_schema!({
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -27,9 +29,13 @@ pub fn of_cases() -> Value {
         "type": "object",
         "if": is_flux,
         "then": flux,
-        "else": { "if": is_two_phase, "then": two_phase, "else": case },
+        "else": {
+            "if": is_two_phase,
+            "then": two_phase,
+            "else": { "if": is_grains, "then": grains, "else": case },
+        },
         // What accepts everything, for editors that complete by alternatives, not by conditions.
-        "anyOf": [case, flux, two_phase, true],
+        "anyOf": [case, flux, two_phase, grains, true],
         "definitions": generator.take_definitions(true),
     });
     plain(&mut schema);

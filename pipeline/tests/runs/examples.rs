@@ -1,7 +1,7 @@
 //! Every example is a case, and says what it shows.
 
 use cutlink::solve::example::EXAMPLES;
-use cutlink::{Case, FluxCase, TwoPhaseCase};
+use cutlink::{Case, FluxCase, GrainsCase, TwoPhaseCase};
 
 #[test]
 fn every_example_is_a_case_with_an_expected_result() {
@@ -11,6 +11,8 @@ fn every_example_is_a_case_with_an_expected_result() {
             FluxCase::from_toml(text).expect("a case");
         } else if ["dam", "bubble", "drop", "slosh", "wave"].contains(&name) {
             TwoPhaseCase::from_toml(text).expect("a case");
+        } else if name == "settle" {
+            GrainsCase::from_toml(text).expect("a case");
         } else {
             let case = Case::parse(name, text).expect("a case");
             assert!(case.dimensions_of_domain().is_ok(), "{name}");

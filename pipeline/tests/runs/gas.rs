@@ -126,7 +126,7 @@ fn the_resolved_case_gives_the_same_flow() {
     let path = folder.path().join("case.toml");
     let again = match AnyCase::read(&path).expect("a case") {
         AnyCase::FluxReconstruction(case) => case,
-        AnyCase::LatticeBoltzmann(_) | AnyCase::TwoPhase(_) => panic!("of the other kind"),
+        _ => panic!("of the other kind"),
     };
     options.replace = true;
     let before = files(folder.path());

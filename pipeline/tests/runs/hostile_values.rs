@@ -6,7 +6,7 @@ mod hostile;
 mod sealed;
 
 use cutlink::solve::{Case, FluxCase};
-use cutlink::{Error, ErrorKind, RunOptions};
+use cutlink::{Error, ErrorKind, GrainsCase, RunOptions};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +58,25 @@ fn hostile_values_of_cases_end_in_errors() {
         }
     }
     assert!(counts[0] > 50 && counts[1] > 10, "{counts:?}");
+}
+
+#[test]
+fn hostile_values_of_grains_end_in_errors() {
+    let mut counts = [0u32; 2];
+    // The second one has a surface, which takes longer.
+    for (case, step) in [(crate::grains::BOUNCE, 3), (crate::grains::POUR, 31)] {
+        for bytes in hostile::texts(case.as_bytes()).step_by(step) {
+            let Ok(text) = String::from_utf8(bytes) else {
+                continue;
+            };
+            let went = match GrainsCase::from_toml(&text) {
+                Ok(case) => tried(&text, case.plan(&RunOptions::default(), &mut ())),
+                error => tried(&text, error),
+            };
+            counts[usize::from(went)] += 1;
+        }
+    }
+    assert!(counts[0] > 50 && counts[1] > 20, "{counts:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod gas;
 mod gas_bodies;
 mod gas_door;
 mod gas_earlier;
+mod grains;
 mod hostile_values;
 mod library;
 mod schema;

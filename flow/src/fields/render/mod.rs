@@ -1,4 +1,4 @@
-//! A picture in three dimensions, without a display: the body's surface, shaded, and an isosurface of the flow.
+//! A picture in three dimensions, without a display: the body's surface, shaded, an isosurface of the flow, its spheres.
 //!
 //! In: the facets of the body and their values, a snapshot, a camera. Out: a picture with its quantities, their colour
 //! bars and the time. Triangles go to a z-buffer of 3 × 3 samples per pixel; those of the isosurface in batches, so that
@@ -11,6 +11,7 @@ mod isosurface;
 mod saved;
 mod skin;
 mod spec;
+mod spheres;
 
 pub use camera::CameraSpec;
 pub(super) use saved::SavedSpec;
@@ -96,6 +97,10 @@ pub(super) fn draw<const D: usize>(
             .flatten()
             .collect();
         raster.draw(&bands, |_| EDGE);
+    }
+    if let (Some(by), Some(particles)) = (spec.particles, scene.particles) {
+        let seen = (&camera, f64::from(spec.width) / 900.0);
+        legends.extend(spheres::draw(&mut raster, particles, by, spec.range, seen));
     }
     if let Some(surface) = &spec.isosurface {
         let (name, unit) = title_of_volume(scene, surface.field);

@@ -167,6 +167,7 @@ mod tests {
         let scene = Scene {
             pressure: None,
             scalars: &[],
+            particles: None,
             mesh: &mesh,
             snapshot: &flow,
             units: &units,

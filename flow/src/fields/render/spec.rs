@@ -3,6 +3,7 @@
 use super::camera::CameraSpec;
 use crate::fields::kinds::{Average, Quantity};
 use crate::fields::spec::{OutputSpec, checked_width};
+use crate::particles::ParticleColour;
 use cutlink_pictures::camera::Camera;
 use cutlink_voxelizer::Mesh;
 use schemars::JsonSchema;
@@ -75,6 +76,7 @@ pub(in crate::fields) struct RenderSpec {
     /// Of the colours of the body.
     pub(super) range: Option<[f64; 2]>,
     pub(super) isosurface: Option<IsosurfaceSpec>,
+    pub(super) particles: Option<ParticleColour>,
     pub(super) domain: bool,
     pub(super) width: u32,
     pub(super) aspect: f64,
@@ -122,8 +124,12 @@ pub(in crate::fields) fn resolve<const D: usize>(
         return Err(format!("aspect is {aspect}, it must be 0.2 to 5"));
     }
     let surface = spec.surface.unwrap_or_default();
-    if mesh.links.is_empty() && (spec.isosurface.is_none() || surface != SurfaceColour::Plain) {
-        return Err("there is no body in the box; a render without one needs an isosurface".into());
+    let shows_others = spec.isosurface.is_some() || spec.particles.is_some();
+    if mesh.links.is_empty() && (!shows_others || surface != SurfaceColour::Plain) {
+        return Err(
+            "there is no body in the box; a render without one needs an isosurface or particles"
+                .into(),
+        );
     }
     if let Some(iso) = &spec.isosurface {
         iso.check_value()?;
@@ -143,14 +149,18 @@ pub(in crate::fields) fn resolve<const D: usize>(
     let camera = spec.camera.clone().unwrap_or_default();
     camera.check()?;
     let range = ascending("range", spec.range)?;
-    if range.is_some() && matches!(surface, SurfaceColour::Plain | SurfaceColour::Level) {
-        return Err("range needs surface = \"pressure\", \"shear\" or \"y-plus\"".into());
+    let has_values = !matches!(surface, SurfaceColour::Plain | SurfaceColour::Level);
+    if range.is_some() && !has_values && spec.particles.is_none() {
+        return Err(
+            "range needs surface = \"pressure\", \"shear\" or \"y-plus\", or particles".into(),
+        );
     }
     let spec = RenderSpec {
         camera,
         surface,
         range,
         isosurface: spec.isosurface.clone(),
+        particles: spec.particles,
         domain: spec.domain.unwrap_or(false),
         width,
         aspect,

@@ -70,6 +70,7 @@ fn picture(
     let scene = Scene {
         pressure: None,
         scalars: &[],
+        particles: None,
         mesh,
         snapshot: &flow,
         units: &units,

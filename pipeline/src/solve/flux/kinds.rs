@@ -1,7 +1,7 @@
 //! The solver that a case is for, and keys of the other one.
 
 use super::case::FluxCase;
-use crate::solve::{case::Case, two_phase::TwoPhaseCase};
+use crate::solve::{case::Case, grains::GrainsCase, two_phase::TwoPhaseCase};
 use cutlink_common::{Error, Observer, config, schema};
 use cutlink_flow::{RunOptions, RunPlan, RunSummary};
 use schemars::JsonSchema;
@@ -19,6 +19,8 @@ pub enum SolverKind {
     FluxReconstruction,
     /// A liquid and a gas.
     TwoPhase,
+    /// Spheres in contact.
+    Grains,
 }
 
 impl SolverKind {
@@ -27,6 +29,7 @@ impl SolverKind {
             Self::LatticeBoltzmann => "lattice-boltzmann",
             Self::FluxReconstruction => "flux-reconstruction",
             Self::TwoPhase => "two-phase",
+            Self::Grains => "grains",
         }
     }
 
@@ -35,6 +38,7 @@ impl SolverKind {
             Self::LatticeBoltzmann => "docs/case.md",
             Self::FluxReconstruction => "docs/flux-reconstruction.md",
             Self::TwoPhase => "docs/two-phase.md",
+            Self::Grains => "docs/grains.md",
         }
     }
 }
@@ -61,6 +65,8 @@ pub enum AnyCase {
     FluxReconstruction(FluxCase),
     /// A liquid and a gas.
     TwoPhase(TwoPhaseCase),
+    /// Spheres in contact.
+    Grains(GrainsCase),
 }
 
 impl AnyCase {
@@ -76,6 +82,7 @@ impl AnyCase {
             SolverKind::FluxReconstruction => Self::FluxReconstruction(of_file(path, &text)?),
             SolverKind::LatticeBoltzmann => Self::LatticeBoltzmann(of_file(path, &text)?),
             SolverKind::TwoPhase => Self::TwoPhase(of_file(path, &text)?),
+            SolverKind::Grains => Self::Grains(of_file(path, &text)?),
         })
     }
 
@@ -99,6 +106,10 @@ impl AnyCase {
                 config::from_table(name, table)
                     .map_err(|error| explain::<TwoPhaseCase>(name, &text, error))?,
             ),
+            SolverKind::Grains => Self::Grains(
+                config::from_table(name, table)
+                    .map_err(|error| explain::<GrainsCase>(name, &text, error))?,
+            ),
         })
     }
 
@@ -108,6 +119,7 @@ impl AnyCase {
             Self::LatticeBoltzmann(case) => &mut case.output.folder,
             Self::FluxReconstruction(case) => &mut case.output.folder,
             Self::TwoPhase(case) => &mut case.output.folder,
+            Self::Grains(case) => &mut case.output.folder,
         }
     }
 
@@ -120,6 +132,7 @@ impl AnyCase {
             Self::LatticeBoltzmann(case) => case.to_toml(),
             Self::FluxReconstruction(case) => case.to_toml(),
             Self::TwoPhase(case) => case.to_toml(),
+            Self::Grains(case) => case.to_toml(),
         }
     }
 
@@ -136,6 +149,7 @@ impl AnyCase {
             Self::LatticeBoltzmann(case) => case.run_with(options, observer),
             Self::FluxReconstruction(case) => case.run_with(options, observer),
             Self::TwoPhase(case) => case.run_with(options, observer),
+            Self::Grains(case) => case.run_with(options, observer),
         }
     }
 
@@ -152,6 +166,7 @@ impl AnyCase {
             Self::LatticeBoltzmann(case) => case.plan(options, observer),
             Self::FluxReconstruction(case) => case.plan(options, observer),
             Self::TwoPhase(case) => case.plan(options, observer),
+            Self::Grains(case) => case.plan(options, observer),
         }
     }
 }
@@ -198,6 +213,14 @@ impl OfKind for FluxCase {
 
 impl OfKind for TwoPhaseCase {
     const KIND: SolverKind = SolverKind::TwoPhase;
+
+    fn file(&mut self) -> &mut Option<PathBuf> {
+        &mut self.file
+    }
+}
+
+impl OfKind for GrainsCase {
+    const KIND: SolverKind = SolverKind::Grains;
 
     fn file(&mut self) -> &mut Option<PathBuf> {
         &mut self.file
@@ -260,6 +283,7 @@ fn foreign<C: OfKind>(text: &str) -> Option<(String, SolverKind)> {
         (SolverKind::LatticeBoltzmann, schema::of::<Case>()),
         (SolverKind::FluxReconstruction, schema::of::<FluxCase>()),
         (SolverKind::TwoPhase, schema::of::<TwoPhaseCase>()),
+        (SolverKind::Grains, schema::of::<GrainsCase>()),
     ];
     let owner = |path: &[&str], key: &str| {
         let mut others = others.iter().filter(|_| !schema::has(&own, path, key));

@@ -22,3 +22,4 @@ mod surface;
 mod tables;
 
 pub use case::TwoPhaseCase;
+pub(super) use resolve::side_name;

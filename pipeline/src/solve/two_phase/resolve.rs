@@ -53,7 +53,7 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
 pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The name of a side: `2 · axis`, plus 1 for the upper one.
-pub(super) fn side_name(side: usize) -> String {
+pub(in crate::solve) fn side_name(side: usize) -> String {
     format!("{}{}", AXES[side / 2], ["-", "+"][side % 2])
 }
 

@@ -204,6 +204,7 @@ fn units_of(dx: f64, dt: f64) -> Result<FieldUnits, Error> {
         vorticity: FieldUnit::new(1.0 / dx, "1/s"),
         q: FieldUnit::new(1.0 / (dx * dx), "1/s^2"),
         scalars: vec![(name, one("1"))],
+        particles: false,
     })
 }
 

@@ -1,0 +1,168 @@
+//! `[[wall]]`: surfaces as walls, and how pictures show them.
+
+use super::case::{GrainWallTable, GrainsCase, SurfaceSide};
+use crate::solve::{
+    particles::{deviation_in, material},
+    placed::{placed, placed_surface},
+};
+use cutlink_common::Error;
+use cutlink_flow::{particles::ShownWalls, setting::positive};
+use cutlink_grains::{GrainBox, GrainSide, SurfaceWall};
+use cutlink_mesher::Surface;
+use cutlink_meshing::options::MeshOptions;
+use cutlink_pictures::camera::{cross, length, sub};
+use std::collections::BTreeMap;
+
+/// The cosine of the angle between facets from which on an edge is drawn: 25 degrees.
+const SHARP: f64 = 0.906;
+
+/// The surfaces of a case.
+#[derive(Debug, Default)]
+pub(super) struct CaseWalls {
+    /// Each with its side, by name.
+    pub(super) each: Vec<(String, SurfaceWall)>,
+    /// All of them, which spheres meet.
+    pub(super) all: Option<SurfaceWall>,
+    /// The end of the facets of each among those of all.
+    pub(super) ends: Vec<u32>,
+    pub(super) shown: ShownWalls,
+}
+
+impl GrainsCase {
+    /// The surfaces.
+    ///
+    /// # Errors
+    /// Files that cannot be read, surfaces with a side that are not closed, keys that make no sense.
+    pub(super) fn surfaces(
+        &self,
+        domain: &GrainBox,
+        materials: &[String],
+    ) -> Result<CaseWalls, Error> {
+        let mut walls = CaseWalls::default();
+        let mut together: Option<Surface<3>> = None;
+        let mut of_all = None;
+        for (i, table) in self.walls.iter().enumerate() {
+            let what = format!("[[wall]] {}", i + 1);
+            let named = |error: Error| error.within(&what);
+            let index = material(table.material.as_ref(), materials).map_err(named)?;
+            if of_all.is_some_and(|other| other != index) {
+                return Err(
+                    named(Error::input("its material is not that of the others"))
+                        .hint("all surfaces have one material; faces of the box may have another"),
+                );
+            }
+            of_all = Some(index);
+            let name = table.name.clone().unwrap_or_else(|| match i {
+                0 => "wall".into(),
+                _ => format!("wall-{}", i + 1),
+            });
+            if name.is_empty() || name.contains([',', '"', '\n', '\r']) {
+                return Err(named(Error::input(format!("name is {name:?}")))
+                    .hint("a name without commas and quotes, which is one of loads.csv"));
+            }
+            if walls.each.iter().any(|(other, _)| *other == name) {
+                return Err(
+                    named(Error::input(format!("another one has the name {name:?}")))
+                        .hint("give each a name"),
+                );
+            }
+            let surface = table.surface(deviation_in(domain)).map_err(named)?;
+            let side = table.side.map(|side| match side {
+                SurfaceSide::Inside => GrainSide::Inside,
+                SurfaceSide::Outside => GrainSide::Outside,
+            });
+            let wall = SurfaceWall::new(&surface, index, side).map_err(|error| {
+                named(error.into()).hint(
+                    "leave `side` out, and the surface may be open; `cutlink inspect FILE` shows where it is",
+                )
+            })?;
+            show(&surface, side, &mut walls.shown);
+            let before = together.as_ref().map_or(0, |all| all.facets.len());
+            walls.ends.push((before + surface.facets.len()) as u32);
+            walls.each.push((name, wall));
+            together = Some(match together {
+                None => surface,
+                Some(all) => joined(all, &surface),
+            });
+        }
+        walls.all = match (&walls.each[..], together) {
+            ([], _) | (_, None) => None,
+            ([(_, only)], _) => Some(only.clone()),
+            // Sides are those of each.
+            (_, Some(all)) => Some(SurfaceWall::new(&all, of_all.unwrap_or(0), None)?),
+        };
+        Ok(walls)
+    }
+}
+
+impl GrainWallTable {
+    fn surface(&self, deviation: f64) -> Result<Surface<3>, Error> {
+        if self.deviation.is_some() && self.file.is_some() {
+            return Err(
+                Error::input("deviation is given, and the facets are those of a file")
+                    .hint("remove it: it is for `shape`"),
+            );
+        }
+        let deviation = self.deviation.unwrap_or(deviation);
+        match (&self.file, &self.shape) {
+            (Some(_), None) => placed_surface(placed!(self)),
+            (None, Some(_)) => placed_surface(MeshOptions {
+                deviation: Some(positive("deviation", deviation)?),
+                ..placed!(self)
+            }),
+            _ => Err(Error::input("there is no surface").hint("give one of file and shape")),
+        }
+    }
+}
+
+impl CaseWalls {
+    /// The surface of a facet of all.
+    pub(super) fn of_facet(&self, facet: u32) -> usize {
+        self.ends.partition_point(|end| *end <= facet)
+    }
+}
+
+fn joined(mut all: Surface<3>, other: &Surface<3>) -> Surface<3> {
+    let first = all.vertices.len() as u32;
+    all.vertices.extend(&other.vertices);
+    let facets = other.facets.iter().map(|f| f.map(|v| v + first));
+    all.facets.extend(facets);
+    // Patches are not used.
+    all.facet_patch.clear();
+    all
+}
+
+/// Adds sharp and open edges; of surfaces with a side the facets too.
+fn show(surface: &Surface<3>, side: Option<GrainSide>, to: &mut ShownWalls) {
+    let mut welded = surface.clone();
+    welded.weld();
+    let mut edges: BTreeMap<[u32; 2], (usize, [f64; 3], bool)> = BTreeMap::new();
+    for (f, facet) in welded.facets.iter().enumerate() {
+        let corners = welded.corners(f);
+        let area = cross(sub(corners[1], corners[0]), sub(corners[2], corners[0]));
+        if length(area) == 0.0 {
+            continue;
+        }
+        let normal = area.map(|x| x / length(area));
+        let [a, b, c] = corners;
+        match side {
+            Some(GrainSide::Inside) => to.facets.push([a, b, c]),
+            // Of a body, what faces the eye is seen.
+            Some(GrainSide::Outside) => to.facets.push([a, c, b]),
+            None => {}
+        }
+        for k in 0..3 {
+            let (a, b) = (facet[k], facet[(k + 1) % 3]);
+            let key = [a.min(b), a.max(b)];
+            let (count, other, is_sharp) = edges.entry(key).or_insert((0, normal, false));
+            let cosine: f64 = (0..3).map(|i| other[i] * normal[i]).sum();
+            *is_sharp |= cosine < SHARP;
+            *count += 1;
+        }
+    }
+    let drawn = edges
+        .into_iter()
+        .filter(|(_, (count, _, is_sharp))| *count != 2 || *is_sharp);
+    to.edges
+        .extend(drawn.map(|(key, _)| key.map(|v| welded.vertices[v as usize])));
+}
