@@ -3,6 +3,7 @@
 mod conserved;
 mod hostile;
 mod impact;
+mod loads;
 mod packed;
 mod same_bits;
 mod sliding;
