@@ -45,7 +45,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
             }
         };
         self.is_ahead = true;
-        running.step(mesh, params, next)
+        running.step(mesh, params, next, None)
     }
 
     /// Brings the host's fields up to the last step.
