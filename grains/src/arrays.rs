@@ -27,6 +27,8 @@ pub(crate) struct GrainArrays {
     pub(crate) id: Vec<u32>,
     /// Centres when candidates were made.
     pub(crate) x_sorted: Vec<Vec3>,
+    /// Forces and torques from outside, in N and N m; empty where there are none.
+    pub(crate) load: Vec<[Vec3; 2]>,
 }
 
 /// Candidate pairs, by the lower grain.

@@ -3,6 +3,7 @@
 mod check;
 mod limit;
 mod loads;
+mod outside;
 
 pub use limit::StepLimit;
 pub use loads::{BedWall, GrainLoad};
@@ -86,6 +87,8 @@ pub struct Bed {
     pub(crate) grains: GrainArrays,
     pub(crate) contacts: Contacts,
     pub(crate) step: u64,
+    /// A time, and the step at which it was: since then steps have had the length of the parameters.
+    pub(crate) clock: (f64, u64),
     pub(crate) sorts: u64,
     /// Absolute skin, in m.
     pub(crate) skin: f64,
@@ -151,6 +154,7 @@ impl Bed {
             grains,
             contacts: Contacts::default(),
             step: 0,
+            clock: (0.0, 0),
             sorts: 0,
             skin,
         })
@@ -162,7 +166,11 @@ impl Bed {
     /// [`GrainError::Diverged`]; [`GrainError::TimeStep`], where grains have become too fast for the step; no memory.
     pub fn run(&mut self, steps: u64) -> Result<(), GrainError> {
         self.check_step()?;
-        let dt = self.params.dt;
+        self.steps_of(self.params.dt, steps)
+    }
+
+    /// Makes so many steps of a length that was checked.
+    fn steps_of(&mut self, dt: f64, steps: u64) -> Result<(), GrainError> {
         for _ in 0..steps {
             let gravity = self.params.gravity;
             let (far, lost, first) = integrate::drift(&mut self.grains, gravity, dt);
@@ -257,6 +265,9 @@ impl Bed {
         g.m.extend(new.m);
         g.material.extend(new.material);
         g.id.extend(new.id);
+        if !g.load.is_empty() {
+            g.load.resize(count, [[0.0; 3]; 2]);
+        }
         let largest = g.r.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let reach = 2.0 * largest + self.skin;
         check::periods(&self.params.domain, self.surface.as_ref(), reach)?;
@@ -294,6 +305,7 @@ impl Bed {
         materials: crate::Materials,
         dt: f64,
     ) -> Result<(), GrainError> {
+        self.clock = (self.time(), self.step);
         self.params.materials = materials;
         self.params.dt = dt;
         self.params.check()?;
@@ -327,7 +339,8 @@ impl Bed {
 
     /// Time since the start, in s.
     pub fn time(&self) -> f64 {
-        self.step as f64 * self.params.dt
+        let (time, step) = self.clock;
+        time + (self.step - step) as f64 * self.params.dt
     }
 
     /// The parameters.
@@ -516,6 +529,7 @@ fn arrays(params: &GrainParams, grains: &[Grain]) -> Result<GrainArrays, GrainEr
         m: memory::with_capacity("masses", n)?,
         material: memory::with_capacity("materials of grains", n)?,
         id: memory::with_capacity("ids of grains", n)?,
+        load: Vec::new(),
     };
     for (id, grain) in grains.iter().enumerate() {
         check_material("material of a grain", grain.material, materials.len())?;

@@ -1,7 +1,7 @@
 //! The state of a bed as bytes, to the bit.
 //!
-//! Little-endian: the magic `CUTGRAIN`, a version, counts of grains, pairs that touch, wall contacts, the step; then
-//! arrays in the order of the grains in memory; last a checksum (FNV-1a of 64 bits) of all before. Parameters and the
+//! Little-endian: the magic `CUTGRAIN`, a version, counts of grains, pairs that touch, wall contacts, loads, the step, sorts, the
+//! clock, the skin; then arrays in the order of the grains in memory; last a checksum (FNV-1a of 64 bits) of all before. Parameters and the
 //! surface are not stored: the caller gives the same ones again. Candidates are made again, from the places of the last
 //! sort, so that sums keep their order.
 
@@ -15,11 +15,13 @@ use crate::{Bed, GrainError, GrainParams, SurfaceWall};
 use cutlink_device::memory;
 
 const MAGIC: &[u8; 8] = b"CUTGRAIN";
-const VERSION: u64 = 1;
-/// Magic, and seven numbers.
-const HEAD: usize = 8 + 7 * 8;
+const VERSION: u64 = 2;
+/// Magic, and ten numbers.
+const HEAD: usize = 8 + 10 * 8;
 /// Six vectors, radius and mass, material, id.
 const GRAIN: usize = 6 * 24 + 16 + 1 + 4;
+/// Two vectors, where there are loads.
+const LOAD: usize = 2 * 24;
 /// Two grains, two histories.
 const PAIR: usize = 8 + 24;
 /// Grain, key, three vectors.
@@ -76,13 +78,16 @@ impl Bed {
         let (g, p, n) = (&self.grains, &self.contacts.pairs, self.len());
         let pairs = self.touching();
         let walls: usize = self.contacts.walls.iter().map(|b| b.records.len()).sum();
-        let size = HEAD + n * GRAIN + pairs * PAIR + walls * WALL + 8;
+        let loads = g.load.len();
+        let size = HEAD + n * GRAIN + loads * LOAD + pairs * PAIR + walls * WALL + 8;
         let mut bytes: Vec<u8> = memory::with_capacity("a saved state", size)?;
         bytes.extend_from_slice(MAGIC);
-        let head = [n as u64, pairs as u64, walls as u64, self.step, self.sorts];
-        for number in [VERSION].into_iter().chain(head) {
+        let counts = [n, pairs, walls, loads].map(|count| count as u64);
+        let steps = [self.step, self.sorts, self.clock.1];
+        for number in [VERSION].into_iter().chain(counts).chain(steps) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        bytes.extend_from_slice(&self.clock.0.to_le_bytes());
         bytes.extend_from_slice(&self.skin.to_le_bytes());
         let vectors = |bytes: &mut Vec<u8>, vectors: &[[f64; 3]]| {
             for x in vectors.iter().flatten() {
@@ -99,6 +104,7 @@ impl Bed {
         for id in &g.id {
             bytes.extend_from_slice(&id.to_le_bytes());
         }
+        vectors(&mut bytes, g.load.as_flattened());
         for i in 0..n {
             for q in p.first[i] as usize..p.first[i + 1] as usize {
                 if p.place[q] == APART {
@@ -146,14 +152,13 @@ impl Bed {
         if reader.u64()? != VERSION {
             return wrong("it is of another version");
         }
-        let [n, pairs, walls, step, sorts] = [
-            reader.u64()?,
-            reader.u64()?,
-            reader.u64()?,
-            reader.u64()?,
-            reader.u64()?,
-        ];
+        let mut numbers = [0; 7];
+        for number in &mut numbers {
+            *number = reader.u64()?;
+        }
+        let [n, pairs, walls, loads, step, sorts, since] = numbers;
         let size = u128::from(n) * GRAIN as u128
+            + u128::from(loads) * LOAD as u128
             + u128::from(pairs) * PAIR as u128
             + u128::from(walls) * WALL as u128
             + HEAD as u128;
@@ -163,13 +168,23 @@ impl Bed {
         if checksum(body) != u64::from_le_bytes(*sum) {
             return wrong("its checksum is another one: it was damaged");
         }
-        let skin = reader.f64()?;
-        let grains = read_grains(&mut reader, n as usize, params.materials.list().len())?;
+        let (time, skin) = (reader.f64()?, reader.f64()?);
+        if !time.is_finite() || since > step {
+            return wrong("its clock is none");
+        }
+        if loads != 0 && loads != n {
+            return wrong("it has not one load a grain");
+        }
+        let mut grains = read_grains(&mut reader, n as usize, params.materials.list().len())?;
+        grains.load = memory::with_capacity("loads of grains", loads as usize)?;
+        for _ in 0..loads {
+            grains.load.push([reader.vector()?, reader.vector()?]);
+        }
         if !(skin > 0.0 && skin.is_finite()) {
             return wrong("its skin is no length");
         }
         let mut bed = Self::from_arrays(params, surface, grains, Some(skin))?;
-        (bed.step, bed.sorts) = (step, sorts);
+        (bed.step, bed.sorts, bed.clock) = (step, sorts, (time, since));
         bed.find_candidates()?;
         bed.read_pairs(&mut reader, pairs)?;
         bed.read_walls(&mut reader, walls)?;
@@ -272,6 +287,7 @@ fn read_grains(
             material,
             id,
             x_sorted,
+            load: Vec::new(),
         }),
         false => Err(GrainError::Saved {
             reason: "a radius, mass, place or material is out of range",

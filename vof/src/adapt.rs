@@ -289,10 +289,26 @@ impl<const D: usize> TwoPhaseFlow<D> {
                 false => v * adaptation.coarsen,
             });
             self.is_interface_near(&kinds, block, margin)
+                || self.is_grain_near(block, adaptation)
                 || self.lets_in_other(&kinds, block)
                 || limit.is_some_and(|limit| self.is_vorticity_above(block, limit))
         };
         (0..blocks.len()).into_par_iter().map(of).collect()
+    }
+
+    /// Whether a grain is in a block or within the margin around it.
+    fn is_grain_near(&self, block: usize, adaptation: &InterfaceAdaptation) -> bool {
+        let Some(grains) = &self.grains else {
+            return false;
+        };
+        let (mesh, h) = (&self.mesh, self.mesh.width_of(block));
+        let finest = mesh.width(adaptation.levels - 1);
+        let margin = f64::from(adaptation.margin) * finest;
+        let low = mesh.centre(block, 0).map(|x| x - 0.5 * h - margin);
+        let high = low.map(|x| x + 4.0 * h + 2.0 * margin);
+        let ([from, to], periodic) = (mesh.corners(), mesh.blocks().periodic());
+        let period = |a: usize| if periodic[a] { to[a] - from[a] } else { 0.0 };
+        grains.is_near([low, high], std::array::from_fn(period))
     }
 
     /// Whether both phases are in a block and so many cells around it.

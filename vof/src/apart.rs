@@ -38,7 +38,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
         next: Next,
     ) -> Result<(StepDone, Survey), TwoPhaseError> {
         self.is_ahead = true;
-        self.prepare(mesh, host)?.step(mesh, params, next)
+        self.prepare(mesh, host)?.step(mesh, params, next, None)
     }
 
     /// Fractions after a way.

@@ -3,6 +3,7 @@
 use cutlink_amr::ForestError;
 use cutlink_device::{DeviceError, ErrorKind, Failure};
 use cutlink_elliptic::EllipticError;
+use cutlink_grains::GrainError;
 
 /// An error of a two-phase flow; the text is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -57,6 +58,36 @@ pub enum TwoPhaseError {
         /// The longest step, s.
         allowed: f64,
     },
+    /// A grain where the mesh is coarser than its finest level.
+    #[error(
+        "a grain reaches a cell of level {level} at {at:?} m, and the finest level is {finest}: refine a larger region around the \
+         grains, or let the mesh follow the flow"
+    )]
+    CoarseGrain {
+        /// The level of the cell.
+        level: usize,
+        /// The finest level.
+        finest: usize,
+        /// The cell's centre, m.
+        at: Vec<f64>,
+    },
+    /// A grain that is not in the fluid any more.
+    #[error("grain {id} at {at:?} m has left the cells of the fluid: close the faces of its box")]
+    GrainOutside {
+        /// The grain.
+        id: u32,
+        /// Its centre, m.
+        at: [f64; 3],
+    },
+    /// Grains in a flow whose steps are on a GPU.
+    #[error("flows with grains run on the CPU: take `cpu` as the device")]
+    GrainsOnGpu,
+    /// Bytes that are no state of these grains.
+    #[error("a saved state is not of the grains of this flow")]
+    SavedGrains,
+    /// The grains.
+    #[error(transparent)]
+    Grains(#[from] GrainError),
     /// Volume fractions left 0 to 1.
     #[error(
         "the volume fraction is {value} at {at:?} m, time {time} s: use a smaller Courant number"
@@ -118,6 +149,7 @@ impl Failure for TwoPhaseError {
         match self {
             Self::Device(error) => error.kind(),
             Self::Forest(error) => error.kind(),
+            Self::Grains(error) => error.kind(),
             Self::Elliptic { source, .. } => source.kind(),
             Self::NotFinite { .. } | Self::Unbounded { .. } | Self::TooFast { .. } => {
                 ErrorKind::Diverged
@@ -130,6 +162,7 @@ impl Failure for TwoPhaseError {
         match self {
             Self::Device(error) => Some(error),
             Self::Forest(error) => error.of_device(),
+            Self::Grains(error) => error.of_device(),
             Self::Elliptic { source, .. } => source.of_device(),
             _ => None,
         }

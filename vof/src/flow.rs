@@ -4,6 +4,7 @@ use crate::adapt::Following;
 #[cfg(feature = "cuda")]
 use crate::apart::Apart;
 use crate::compiled::compiled;
+use crate::grains::Coupled;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::running::{Fields, Next, Running, Way};
@@ -80,6 +81,7 @@ pub struct TwoPhaseFlow<const D: usize> {
     /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
     fastest: Option<f64>,
     pub(crate) following: Option<Following<D>>,
+    pub(crate) grains: Option<Box<Coupled>>,
 }
 
 impl<const D: usize> TwoPhaseFlow<D> {
@@ -139,6 +141,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             shown: Vec::new(),
             fastest: None,
             following: None,
+            grains: None,
         };
         flow.mesh.restrict(&mut flow.host.fields.alpha)?;
         // The interface's level is checked before the first step.
@@ -208,7 +211,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         if g > 0.0 {
             dt = dt.min((2.0 * self.params.courant * h / g).sqrt());
         }
-        dt
+        dt.min(self.step_of_grains(h))
     }
 
     /// One step, of the allowed length or less.
@@ -257,9 +260,13 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let (mesh, params) = (&self.mesh, &self.params);
         #[cfg(feature = "cuda")]
         if let Some(device) = &mut self.device {
+            if self.grains.is_some() {
+                return Err(TwoPhaseError::GrainsOnGpu);
+            }
             return device.step(mesh, params, &self.host.fields, next);
         }
-        self.host.step(mesh, params, next)
+        self.host
+            .step(mesh, params, next, self.grains.as_deref_mut())
     }
 
     /// Brings the host up to the last step, also where that failed.
@@ -392,6 +399,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// What was found of the state before holds no longer.
     fn changed(&mut self) {
         self.fastest = None;
+        if let Some(grains) = &mut self.grains {
+            grains.forget();
+        }
         #[cfg(feature = "cuda")]
         if let Some(device) = &mut self.device {
             device.forget();
@@ -456,9 +466,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
         mesh: FlowMesh<D>,
         fields: Fields<D>,
     ) -> Result<(), TwoPhaseError> {
+        // Grains are on the finest level before and after: what is known of their cells stays.
+        let mut grains = self.grains.take();
         self.changed();
         self.host = Running::new(Host, &mesh, fields)?;
         self.mesh = mesh;
+        if let Some(of) = &mut grains {
+            of.take_mesh(&self.mesh);
+        }
+        self.grains = grains;
         Ok(())
     }
 
@@ -494,6 +510,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
             ..self.params
         };
         params.check(self.mesh.blocks.periodic())?;
+        if self.grains.is_some() {
+            crate::grains::check_turning(&params)?;
+        }
         self.params = params;
         Ok(())
     }

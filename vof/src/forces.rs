@@ -1,10 +1,12 @@
 //! Faces between cells, and accelerations of faces by surface tension and weight.
 
 use crate::TwoPhaseError;
+use crate::grain_cells::GrainCells;
 use crate::interface::{Curvature, curvature, is_mixed};
 use crate::lines::Lines;
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::penalty::{clear, rho};
 use crate::running::Fields;
 use crate::velocity::next;
 use cutlink_amr::dims;
@@ -117,6 +119,7 @@ fn at_face(alpha: &[f64], curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
 pub(crate) fn accelerate<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
+    grains: Option<&GrainCells>,
     fields: &Fields<D>,
     out: &mut [f64],
 ) -> Result<Curvature, TwoPhaseError> {
@@ -139,26 +142,30 @@ pub(crate) fn accelerate<const D: usize>(
         let (at, axis) = (mesh.face_centre(block, cell, side), side / 2);
         let turned = params.turning.as_ref();
         let turned = turned.map_or(0.0, |of| of.acceleration(at, axis));
+        let turned = grains.map_or(turned, |of| turned + of.drive[axis]);
         let [ca, cb] = cells.map(|c| alpha[c]);
         let mixed = cells.iter().any(|&c| is_mixed(alpha[c]));
-        if ca == cb && !mixed {
+        // Grains have no tension, and no lines.
+        let clear = clear(grains, cells);
+        if ca == cb && !mixed && clear == 1.0 {
             return turned;
         }
-        let [ra, rb] = [ca, cb].map(|c| phases.rho(c));
+        let [ra, rb] = cells.map(|c| rho(phases, grains, alpha, c));
         let (mean, distance) = (0.5 * (ra + rb), 0.5 * (widths[0] + widths[1]));
         let mut force = 0.0;
         if sigma > 0.0 {
             let k = params
                 .fixed_curvature
                 .unwrap_or_else(|| at_face(alpha, &found.of, cells));
-            force += sigma * k * (cb - ca);
+            force += clear * (sigma * k * (cb - ca));
         }
         force -= params.head(at) * (rb - ra);
         if let Some(lines) = lines.as_ref().filter(|_| mixed) {
             let [a, b] = cells.map(|c| (c / dims::cells(D), c % dims::cells(D)));
             let rise = params.head(mesh.centre(b.0, b.1)) - params.head(mesh.centre(a.0, a.1));
             let felt = rise + distance * (turned - lines.pull([a, b], axis));
-            force += (lines.density(a, b, axis) - mean) * felt;
+            let fluid = 0.5 * (phases.rho(ca) + phases.rho(cb));
+            force += clear * ((lines.density(a, b, axis) - fluid) * felt);
         }
         force / mean / distance + turned
     });

@@ -19,6 +19,14 @@
 //! | `sizes` | sums over right side and fluxes | `project` |
 //! | `pull` | accelerations of faces by the pressure are added; not beside finer cells | `project` |
 //! | `correct`, `to_cells` | velocities of faces and of cells by them | `project` |
+//! | `rigid` | cells that grains hold get their velocities; returns what their fluid gets | `penalty` |
+//! | `interior` | momentum of the fluid that each grain displaces, and its moment | `penalty` |
+//! | `around` | the liquid's part of the fluid beside each grain | `penalty` |
+//! | `penalise` | the equation of a component holds cells of grains | `penalty` |
+//! | `handed` | what these cells give to each grain is added to its force and torque | `penalty` |
+//! | `accelerate_grains` | accelerations of grains are added to those of faces | `penalty` |
+//! | `blend`, `unblend` | velocities of cut cells become those of all of their mass, and of their fluid again | `penalty` |
+//! | `pushed` | forces and torques by accelerations of cells | `penalty` |
 //! | `survey` | the largest Courant number and divergence, and whether a value is out of bounds | `survey` |
 //!
 //! Each number is the result of the same operations in the same order on every backend, sums included.
@@ -26,9 +34,11 @@
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda;
 
+use crate::grain_cells::{GrainCells, RigidMotion};
 use crate::interface::Planes;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
+use crate::penalty::{self, GrainSum};
 use crate::project::{self, Sizes};
 use crate::running::Fields;
 use crate::survey::{self, Survey};
@@ -50,6 +60,26 @@ pub(crate) struct Scene<'a, const D: usize, B: TwoPhaseKernels<D>> {
     /// The mesh in the backend's memory.
     pub(crate) tables: &'a B::Mesh,
     pub(crate) params: &'a FlowParams<D>,
+    /// Cells of grains.
+    pub(crate) grains: Option<&'a B::Grains>,
+}
+
+impl<const D: usize, B: TwoPhaseKernels<D>> Scene<'_, D, B> {
+    /// The same with cells of grains.
+    pub(crate) fn with_grains<'b>(&'b self, grains: &'b B::Grains) -> Scene<'b, D, B> {
+        Scene {
+            grains: Some(grains),
+            ..*self
+        }
+    }
+
+    /// The same as if there were fluid alone.
+    pub(crate) fn without_grains(&self) -> Self {
+        Self {
+            grains: None,
+            ..*self
+        }
+    }
 }
 
 /// The stages.
@@ -58,6 +88,62 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
     type Mesh: Debug + Send + Sync;
     /// Planes of mixed cells, how many cells have a curvature, and what it takes to find both.
     type Interface: Debug + Send + Sync;
+
+    /// Cells of grains in the backend's memory.
+    type Grains: Debug + Send + Sync;
+
+    /// # Errors
+    /// A backend without grains.
+    fn grains(&self, cells: GrainCells) -> Made<Self::Grains>;
+
+    fn rigid(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Self>,
+    ) -> Made<Vec<GrainSum>>;
+
+    fn interior(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Vec<GrainSum>>;
+
+    fn around(at: &Scene<'_, D, Self>, alpha: &Self::Buf<f64>) -> Made<Vec<f64>>;
+
+    fn penalise(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        of: &System<'_, Self>,
+        conductance: &Self::Buf<f64>,
+        diagonal_and_b: [&mut Self::Buf<f64>; 2],
+    ) -> Made<()>;
+
+    fn handed(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        component_and_dt: (usize, f64),
+        conductance_and_u: [&Self::Buf<f64>; 2],
+        sums: &mut [GrainSum],
+    ) -> Made<()>;
+
+    /// Returns the velocities of the fluid in cut cells.
+    fn blend(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Self>,
+    ) -> Made<Self::Buf<f64>>;
+
+    fn accelerate_grains(
+        at: &Scene<'_, D, Self>,
+        accelerations: &[RigidMotion],
+        alpha: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Made<Vec<GrainSum>>;
+
+    fn unblend(
+        at: &Scene<'_, D, Self>,
+        kept: &Self::Buf<f64>,
+        dt: f64,
+        fields: &mut Fields<D, Self>,
+    ) -> Made<()>;
+
+    fn pushed(at: &Scene<'_, D, Self>, pull: &[Self::Buf<f64>; D]) -> Made<Vec<GrainSum>>;
 
     fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<Self::Mesh>;
 
@@ -218,6 +304,105 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
     type Mesh = ();
     type Interface = Interface<D>;
 
+    type Grains = GrainCells;
+
+    fn grains(&self, cells: GrainCells) -> Made<GrainCells> {
+        Ok(cells)
+    }
+
+    fn rigid(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D>,
+    ) -> Made<Vec<GrainSum>> {
+        let Fields {
+            alpha, velocity, ..
+        } = fields;
+        let of = |grains| penalty::rigid(grains, at.params, motions, alpha, velocity);
+        Ok(at.grains.map(of).unwrap_or_default())
+    }
+
+    fn interior(at: &Scene<'_, D, Self>, fields: &Fields<D>) -> Made<Vec<GrainSum>> {
+        let of = |grains| penalty::interior(grains, at.params, &fields.alpha, &fields.velocity);
+        Ok(at.grains.map(of).unwrap_or_default())
+    }
+
+    fn around(at: &Scene<'_, D, Self>, alpha: &Vec<f64>) -> Made<Vec<f64>> {
+        let of = |grains| penalty::around(grains, alpha);
+        Ok(at.grains.map(of).unwrap_or_default())
+    }
+
+    fn penalise(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        of: &System<'_, Self>,
+        conductance: &Vec<f64>,
+        [diagonal, b]: [&mut Vec<f64>; 2],
+    ) -> Made<()> {
+        if let Some(grains) = at.grains {
+            let held = penalty::Held {
+                component: of.component,
+                dt: of.dt,
+                alpha: of.alpha,
+                conductance,
+            };
+            let to = [diagonal, b].map(|v| &mut v[..]);
+            penalty::penalise((at.mesh, at.params), grains, motions, &held, to);
+        }
+        Ok(())
+    }
+
+    fn handed(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        component_and_dt: (usize, f64),
+        conductance_and_u: [&Vec<f64>; 2],
+        sums: &mut [GrainSum],
+    ) -> Made<()> {
+        if let Some(grains) = at.grains {
+            let values = conductance_and_u.map(|v| &v[..]);
+            penalty::handed::<D>(grains, motions, component_and_dt, values, sums);
+        }
+        Ok(())
+    }
+
+    fn blend(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D>,
+    ) -> Made<Vec<f64>> {
+        let of = |grains| penalty::blend(grains, at.params, motions, fields);
+        Ok(at.grains.map(of).unwrap_or_default())
+    }
+
+    fn accelerate_grains(
+        at: &Scene<'_, D, Self>,
+        accelerations: &[RigidMotion],
+        alpha: &Vec<f64>,
+        out: &mut Vec<f64>,
+    ) -> Made<Vec<GrainSum>> {
+        let both = (at.mesh, at.params);
+        let of = |grains| penalty::accelerate(both, grains, accelerations, alpha, out);
+        Ok(at.grains.map(of).unwrap_or_default())
+    }
+
+    fn unblend(
+        at: &Scene<'_, D, Self>,
+        kept: &Vec<f64>,
+        dt: f64,
+        fields: &mut Fields<D>,
+    ) -> Made<()> {
+        if let Some(grains) = at.grains {
+            penalty::unblend(grains, kept, dt, fields);
+        }
+        Ok(())
+    }
+
+    fn pushed(at: &Scene<'_, D, Self>, pull: &[Vec<f64>; D]) -> Made<Vec<GrainSum>> {
+        let of = |grains| penalty::pushed(grains, pull);
+        Ok(at.grains.map(of).unwrap_or_default())
+    }
+
     fn upload_mesh(&self, _: &FlowMesh<D>) -> Made<()> {
         Ok(())
     }
@@ -273,7 +458,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
     }
 
     fn viscosity(at: &Scene<'_, D, Self>, alpha: &Vec<f64>, out: &mut Vec<f64>) -> Made<()> {
-        viscous::viscosity(at.mesh, at.params, alpha, out);
+        viscous::viscosity(at.mesh, at.params, at.grains, alpha, out);
         Ok(())
     }
 
@@ -304,7 +489,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         diagonal: &mut Vec<f64>,
         b: &mut Vec<f64>,
     ) -> Made<()> {
-        viscous::equation(at.mesh, at.params, of, diagonal, b);
+        viscous::equation(at.mesh, at.params, at.grains, of, diagonal, b);
         Ok(())
     }
 
@@ -319,7 +504,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         interface: &mut Interface<D>,
         out: &mut Vec<f64>,
     ) -> Made<()> {
-        let found = forces::accelerate(at.mesh, at.params, fields, out)?;
+        let found = forces::accelerate(at.mesh, at.params, at.grains, fields, out)?;
         interface.curvatures = [found.by_heights, found.by_fit];
         Ok(())
     }
@@ -334,12 +519,12 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         acceleration: &Vec<f64>,
         dt: f64,
     ) -> Made<()> {
-        project::to_faces(at.mesh, at.params, fields, acceleration, dt);
+        project::to_faces(at.mesh, at.params, at.grains, fields, acceleration, dt);
         Ok(())
     }
 
     fn conductance(at: &Scene<'_, D, Self>, alpha: &Vec<f64>, out: &mut Vec<f64>) -> Made<()> {
-        project::conductance(at.mesh, at.params, alpha, out);
+        project::conductance(at.mesh, at.params, at.grains, alpha, out);
         Ok(())
     }
 
@@ -364,7 +549,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         before: &Vec<f64>,
         out: &mut Vec<f64>,
     ) -> Made<()> {
-        project::pull(at.mesh, at.params, fields, before, out);
+        project::pull(at.mesh, at.params, at.grains, fields, before, out);
         Ok(())
     }
 

@@ -5,9 +5,11 @@
 
 use crate::equations::Equations;
 use crate::forces::Face;
+use crate::grain_cells::GrainCells;
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::penalty::rho;
 use crate::running::Fields;
 use crate::{TwoPhaseError, restrict};
 use cutlink_amr::dims;
@@ -69,6 +71,7 @@ pub(crate) fn project<const D: usize, B: TwoPhaseKernels<D>>(
 pub(crate) fn to_faces<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
+    grains: Option<&GrainCells>,
     fields: &mut Fields<D>,
     acceleration: &[f64],
     dt: f64,
@@ -88,8 +91,8 @@ pub(crate) fn to_faces<const D: usize>(
                 cells: [a, b],
                 widths,
             } => {
-                let ma = widths[0] * params.phases.rho(alpha[a]);
-                let mb = widths[1] * params.phases.rho(alpha[b]);
+                let ma = widths[0] * rho(&params.phases, grains, alpha, a);
+                let mb = widths[1] * rho(&params.phases, grains, alpha, b);
                 let pull = acceleration[block * per + faces::of_side(D, side, cell)];
                 (ma * u[a] + mb * u[b]) / (ma + mb) + dt * pull
             }
@@ -110,20 +113,22 @@ pub(crate) fn area<const D: usize>(mesh: &FlowMesh<D>, block: usize) -> f64 {
 pub(crate) fn conductance<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
+    grains: Option<&GrainCells>,
     alpha: &[f64],
     out: &mut [f64],
 ) {
+    let rho = |cell: usize| rho(&params.phases, grains, alpha, cell);
     mesh.fill_faces(out, |block, cell, side| {
         let area = area(mesh, block);
         match mesh.face(params, block, cell, side) {
             Face::Inner { cells, widths } => {
-                let [a, b] = cells.map(|c| params.phases.rho(alpha[c]));
+                let [a, b] = cells.map(rho);
                 2.0 * area / ((a + b) * (0.5 * (widths[0] + widths[1])))
             }
             Face::Opening {
                 cell,
                 face: BoxFace::Pressure { .. },
-            } => area / (params.phases.rho(alpha[cell]) * (0.5 * mesh.width_of(block))),
+            } => area / (rho(cell) * (0.5 * mesh.width_of(block))),
             _ => 0.0,
         }
     });
@@ -203,19 +208,21 @@ pub(crate) fn sizes<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], b: &[f64],
 pub(crate) fn pull<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
+    grains: Option<&GrainCells>,
     fields: &Fields<D>,
     before: &[f64],
     out: &mut [f64],
 ) {
     let per = faces::per_block(D);
-    let (alpha, pressure) = (&fields.alpha, &fields.pressure);
+    let pressure = &fields.pressure;
+    let rho = |cell: usize| rho(&params.phases, grains, &fields.alpha, cell);
     mesh.fill_faces(out, |block, cell, side| {
         let pull = match mesh.face(params, block, cell, side) {
             Face::Inner {
                 cells: [a, b],
                 widths,
             } => {
-                let [ra, rb] = [a, b].map(|c| params.phases.rho(alpha[c]));
+                let [ra, rb] = [a, b].map(rho);
                 let distance = 0.5 * (widths[0] + widths[1]);
                 -2.0 * (pressure[b] - pressure[a]) / ((ra + rb) * distance)
             }
@@ -228,7 +235,7 @@ pub(crate) fn pull<const D: usize>(
                 } else {
                     value - pressure[cell]
                 };
-                -rise / (params.phases.rho(alpha[cell]) * (0.5 * mesh.width_of(block)))
+                -rise / (rho(cell) * (0.5 * mesh.width_of(block)))
             }
             _ => 0.0,
         };

@@ -2,12 +2,14 @@
 
 use crate::equations::Equations;
 use crate::flow::StepDone;
+use crate::grains::{Coupled, Exchange};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
+use crate::penalty::GrainSum;
 use crate::survey::Survey;
 use crate::sweep::{self, Moved, SweepWork};
-use crate::{TwoPhaseError, project, restrict, transfer, viscous};
+use crate::{TwoPhaseError, grains, project, restrict, transfer, viscous};
 use cutlink_device::{Backend, Host};
 use cutlink_elliptic::faces;
 
@@ -164,6 +166,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             mesh,
             tables: &self.tables,
             params,
+            grains: None,
         };
         move_volume(&at, &mut self.fields.alpha, &self.fields.flux, way)
     }
@@ -179,6 +182,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             mesh,
             tables: &self.tables,
             params,
+            grains: None,
         };
         Work::new(&at)?.project(&at, &mut self.fields, 1.0)?;
         Ok(())
@@ -206,6 +210,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             mesh,
             tables: &self.tables,
             params,
+            grains: None,
         }
     }
 
@@ -218,28 +223,32 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         mesh: &FlowMesh<D>,
         params: &FlowParams<D>,
         next: Next,
+        mut coupled: Option<&mut Coupled>,
     ) -> Result<(StepDone, Survey), TwoPhaseError> {
         let at = Scene {
             backend: &self.backend,
             mesh,
             tables: &self.tables,
             params,
+            grains: None,
         };
         let work = match &mut self.work {
             Some(kept) => kept,
             none => none.insert(Work::new(&at)?),
         };
         let (fields, dt) = (&mut self.fields, next.dt);
-        if next.way.steps == 0 {
+        let interior = match &mut coupled {
+            Some(of) => before(&at, of, fields, work, next)?,
+            None => Vec::new(),
+        };
+        if next.way.steps == 0 && coupled.is_none() {
             begin(&at, fields, work, dt)?;
         }
         work.go(&at, fields, next.way)?;
-        let viscous_iterations = viscous::advance(&at, fields, &mut work.equations, dt)?;
-        if let Some(by) = params.turning.as_ref().and_then(|of| of.rotation(dt)) {
-            B::coriolis(&at, &by, &mut fields.velocity)?;
-        }
-        work.accelerate(&at, fields)?;
-        let pressure_iterations = work.project(&at, fields, dt)?;
+        let (viscous_iterations, pressure_iterations) = match coupled {
+            Some(of) => with_grains(&at, of, fields, work, (dt, &interior))?,
+            None => forces(&at, fields, work, dt)?,
+        };
         restrict_all(&at, fields)?;
         let survey = B::survey(&at, fields)?;
         let done = StepDone {
@@ -268,6 +277,75 @@ fn move_volume<const D: usize, B: TwoPhaseKernels<D>>(
     };
     sweep::go(at, moved, flux, way, &mut interface, &mut w)?;
     restrict::cells(at, alpha)
+}
+
+/// Viscosity, accelerations, projection; returns iterations of viscosity and pressure.
+fn forces<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    fields: &mut Fields<D, B>,
+    work: &mut Work<D, B>,
+    dt: f64,
+) -> Result<(usize, usize), TwoPhaseError> {
+    let viscous = viscous::advance(at, fields, &mut work.equations, dt, None)?;
+    if let Some(by) = at.params.turning.as_ref().and_then(|of| of.rotation(dt)) {
+        B::coriolis(at, &by, &mut fields.velocity)?;
+    }
+    work.accelerate(at, fields)?;
+    Ok((viscous, work.project(at, fields, dt)?))
+}
+
+/// What a step of a flow with grains begins with: the momentum of the fluid that they displace.
+fn before<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    coupled: &mut Coupled,
+    fields: &mut Fields<D, B>,
+    work: &mut Work<D, B>,
+    next: Next,
+) -> Result<Vec<GrainSum>, TwoPhaseError> {
+    if let Some(known) = coupled.take_interior() {
+        return Ok(known);
+    }
+    let cells = grains::on_backend(at.backend, at.mesh, coupled)?;
+    let at = at.with_grains(&cells);
+    B::rigid(&at, &coupled.motions(), fields)?;
+    if next.way.steps == 0 {
+        begin(&at, fields, work, next.dt)?;
+    }
+    B::interior(&at, fields)
+}
+
+/// As [`forces`], with grains that move: see [`grains`].
+fn with_grains<const D: usize, B: TwoPhaseKernels<D>>(
+    at: &Scene<'_, D, B>,
+    coupled: &mut Coupled,
+    fields: &mut Fields<D, B>,
+    work: &mut Work<D, B>,
+    (dt, interior): (f64, &[GrainSum]),
+) -> Result<(usize, usize), TwoPhaseError> {
+    coupled.foresee(dt);
+    let cells = grains::on_backend(at.backend, at.mesh, coupled)?;
+    let at = &at.with_grains(&cells);
+    let (after, around) = (B::interior(at, fields)?, B::around(at, &fields.alpha)?);
+    let h = at.mesh.width(at.mesh.blocks.finest());
+    let mut exchange = coupled.begin([interior, &after], &around, (at.params, h, dt));
+    exchange.give(&B::rigid(at, &exchange.motions, fields)?, dt);
+    let Exchange { motions, sums, .. } = &mut exchange;
+    let held = Some((&motions[..], &mut sums[..]));
+    let viscous = viscous::advance(at, fields, &mut work.equations, dt, held)?;
+    coupled.hold(&mut exchange, dt);
+    exchange.give(&B::rigid(at, &exchange.motions, fields)?, dt);
+    work.accelerate(at, fields)?;
+    let (faces, held) = (&mut work.acceleration, &exchange.held);
+    let taken = B::accelerate_grains(at, held, &fields.alpha, faces)?;
+    restrict::faces(at, faces)?;
+    let kept = B::blend(at, &exchange.motions, fields)?;
+    let pressure = work.project(at, fields, dt)?;
+    B::unblend(at, &kept, dt, fields)?;
+    let pushed = B::pushed(at, &fields.pull)?;
+    let motions = coupled.end(exchange, [&pushed, &taken], dt)?;
+    let given = B::rigid(at, &motions, fields)?;
+    coupled.keep(B::interior(at, fields)?, &given);
+    Ok((viscous, pressure))
 }
 
 /// Accelerations of faces, all zero.

@@ -7,9 +7,11 @@
 
 use crate::equations::{Equations, Viscous};
 use crate::forces::Face;
+use crate::grain_cells::{GrainCells, RigidMotion};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
+use crate::penalty::{GrainSum, fluidity};
 use crate::project::area;
 use crate::running::Fields;
 use crate::velocity::next;
@@ -23,6 +25,12 @@ const STOP: Stop = Stop {
     relative: 1e-10,
     absolute: f64::MIN_POSITIVE,
     most: 100,
+};
+
+/// With cells that are held: their right sides are a thousand times larger, and what they are given is a difference.
+const STOP_HELD: Stop = Stop {
+    relative: 1e-13,
+    ..STOP
 };
 
 /// The velocity component that a side of a cell holds the fluid at, if it does.
@@ -57,7 +65,8 @@ fn friction<const D: usize>(
     held.fold([0.0; 2], |sum, value| [sum[0] + t, sum[1] + t * value])
 }
 
-/// Advances the cells' velocity by viscosity; returns iterations.
+/// Advances the cells' velocity by viscosity; returns iterations. Grains keep their motions, and what they get, N and N m, is
+/// added to their sums.
 ///
 /// # Errors
 /// A solve that fails, memory.
@@ -66,11 +75,13 @@ pub(crate) fn advance<const D: usize, B: TwoPhaseKernels<D>>(
     fields: &mut Fields<D, B>,
     w: &mut Equations<D, B>,
     dt: f64,
+    mut grains: Option<(&[RigidMotion], &mut [GrainSum])>,
 ) -> Result<usize, TwoPhaseError> {
     let Some(viscous) = &mut w.viscous else {
         return Ok(0);
     };
-    B::viscosity(at, &fields.alpha, &mut w.conductance)?;
+    // What couples the components does so in the fluid as if there were no grains: across a surface at rest it is zero.
+    B::viscosity(&at.without_grains(), &fields.alpha, &mut w.conductance)?;
     for (component, force) in viscous.forces.iter_mut().enumerate() {
         B::stress(
             at,
@@ -82,6 +93,10 @@ pub(crate) fn advance<const D: usize, B: TwoPhaseKernels<D>>(
         restrict::faces(at, &mut w.faces)?;
         B::force(at, &w.faces, force)?;
     }
+    if at.grains.is_some() {
+        B::viscosity(at, &fields.alpha, &mut w.conductance)?;
+    }
+    let stop = if grains.is_some() { STOP_HELD } else { STOP };
     let mut iterations = 0;
     for component in 0..D {
         let Fields {
@@ -101,8 +116,14 @@ pub(crate) fn advance<const D: usize, B: TwoPhaseKernels<D>>(
                 force: &forces[component],
             };
             B::equation(at, &system, diagonal, &mut w.b)?;
+            if let Some((motions, _)) = &grains {
+                B::penalise(at, motions, &system, &w.conductance, [diagonal, &mut w.b])?;
+            }
         }
-        iterations = iterations.max(w.solve_viscosity(at, component, u, STOP)?);
+        iterations = iterations.max(w.solve_viscosity(at, component, u, stop)?);
+        if let Some((motions, sums)) = &mut grains {
+            B::handed(at, motions, (component, dt), [&w.conductance, u], sums)?;
+        }
         B::kick(at, pull, -dt, u)?;
     }
     Ok(iterations)
@@ -118,13 +139,14 @@ pub(crate) fn kick(pull: &[f64], dt: f64, u: &mut [f64]) {
 pub(crate) fn viscosity<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
+    grains: Option<&GrainCells>,
     alpha: &[f64],
     out: &mut [f64],
 ) {
     mesh.fill_faces(out, |block, cell, side| {
         match mesh.face(params, block, cell, side) {
             Face::Inner { cells, widths } => {
-                let [a, b] = cells.map(|c| params.phases.fluidity(alpha[c]));
+                let [a, b] = fluidity(&params.phases, grains, alpha, cells);
                 2.0 * area(mesh, block) / ((a + b) * (0.5 * (widths[0] + widths[1])))
             }
             _ => 0.0,
@@ -147,6 +169,7 @@ pub(crate) struct System<'a, B: Backend> {
 pub(crate) fn equation<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
+    grains: Option<&GrainCells>,
     of: &System<'_, Host>,
     diagonal: &mut [f64],
     b: &mut [f64],
@@ -171,7 +194,9 @@ pub(crate) fn equation<const D: usize>(
             }
             let mu = phases.mu(alpha[own]);
             let held = friction(mesh, params, (block, cell), component, mu);
-            let inertia = phases.rho(alpha[own]) * mesh.volume_of(block) / dt;
+            // Of the fluid alone; cells of grains are held afterwards.
+            let clear = grains.map_or(1.0, |of| of.clear[own]);
+            let inertia = clear * phases.rho(alpha[own]) * mesh.volume_of(block) / dt;
             diagonal[cell] = inertia + held[0];
             b[cell] = inertia * u[own] + held[1] + force[own];
         }

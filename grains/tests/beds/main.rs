@@ -4,6 +4,7 @@ mod conserved;
 mod hostile;
 mod impact;
 mod loads;
+mod outside;
 mod packed;
 mod same_bits;
 mod sliding;

@@ -5,6 +5,9 @@ mod worst;
 
 // The unit tests of these files, without a second library.
 #[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
+#[path = "../../src/overlap.rs"]
+mod overlap;
+#[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
 #[path = "../../src/plane.rs"]
 mod plane;
 #[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]
@@ -20,6 +23,7 @@ mod area;
 mod contact;
 mod curvature;
 mod flow;
+mod grains;
 mod loads;
 mod mesh;
 mod refusals;

@@ -13,7 +13,7 @@ pub(crate) fn drift(grains: &mut GrainArrays, gravity: Vec3, dt: f64) -> (f64, u
     let n = grains.x.len();
     let (mut x, mut v, mut w) = (&mut grains.x[..], &mut grains.v[..], &mut grains.w[..]);
     let (f, t, r, m) = (&grains.f, &grains.t, &grains.r, &grains.m);
-    let id = &grains.id;
+    let (id, load) = (&grains.id, &grains.load);
     let from = &grains.x_sorted;
     let mut blocks = Vec::with_capacity(n.div_ceil(BLOCK));
     for begin in (0..n).step_by(BLOCK) {
@@ -25,8 +25,13 @@ pub(crate) fn drift(grains: &mut GrainArrays, gravity: Vec3, dt: f64) -> (f64, u
         let (mut far, mut lost, mut first) = (0.0f64, 0, u32::MAX);
         for row in 0..x.len() {
             let i = begin + row;
-            let a = along(gravity, 1.0 / m[i], f[i]);
-            let turn = scale(2.5 / (m[i] * r[i] * r[i]), t[i]);
+            // Loads do not change in a step, so that the kick needs none.
+            let [force, torque] = match load.get(i) {
+                Some(load) => [add(f[i], load[0]), add(t[i], load[1])],
+                None => [f[i], t[i]],
+            };
+            let a = along(gravity, 1.0 / m[i], force);
+            let turn = scale(2.5 / (m[i] * r[i] * r[i]), torque);
             let step = scale(dt, along(v[row], 0.5 * dt, a));
             x[row] = add(x[row], step);
             v[row] = along(v[row], dt, a);

@@ -114,6 +114,9 @@ pub(crate) fn sort(
     reorder(&mut grains.m, &order);
     reorder(&mut grains.material, &order);
     reorder(&mut grains.id, &order);
+    if !grains.load.is_empty() {
+        reorder(&mut grains.load, &order);
+    }
     grains.x_sorted.clone_from(&grains.x);
     Ok(order)
 }

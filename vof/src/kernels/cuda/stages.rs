@@ -5,8 +5,10 @@ use super::{
     viscous,
 };
 use crate::TwoPhaseError;
+use crate::grain_cells::{GrainCells, RigidMotion};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
+use crate::penalty::GrainSum;
 use crate::project::Sizes;
 use crate::running::Fields;
 use crate::survey::Survey;
@@ -23,9 +25,83 @@ fn values<const D: usize>(at: &Scene<'_, D, Cuda>) -> DeviceParams<D> {
     DeviceParams::new(at.params)
 }
 
+/// Cells of grains, of which this backend has none.
+#[derive(Debug)]
+pub(crate) enum NoGrains {}
+
+/// What stages of grains return: the type of cells has no values, so that none of them is reached.
+fn without<const D: usize, T>(at: &Scene<'_, D, Cuda>) -> Made<T> {
+    match at.grains {
+        Some(none) => match *none {},
+        None => Err(TwoPhaseError::GrainsOnGpu),
+    }
+}
+
 impl<const D: usize> TwoPhaseKernels<D> for Cuda {
     type Mesh = DeviceMesh<D>;
     type Interface = InterfaceWork;
+    type Grains = NoGrains;
+
+    fn grains(&self, _: GrainCells) -> Made<NoGrains> {
+        Err(TwoPhaseError::GrainsOnGpu)
+    }
+
+    fn rigid(
+        at: &Scene<'_, D, Self>,
+        _: &[RigidMotion],
+        _: &mut Fields<D, Self>,
+    ) -> Made<Vec<GrainSum>> {
+        without(at)
+    }
+
+    fn interior(at: &Scene<'_, D, Self>, _: &Fields<D, Self>) -> Made<Vec<GrainSum>> {
+        without(at)
+    }
+
+    fn around(at: &Scene<'_, D, Self>, _: &Buf) -> Made<Vec<f64>> {
+        without(at)
+    }
+
+    fn penalise(
+        at: &Scene<'_, D, Self>,
+        _: &[RigidMotion],
+        _: &System<'_, Self>,
+        _: &Buf,
+        _: [&mut Buf; 2],
+    ) -> Made<()> {
+        without(at)
+    }
+
+    fn handed(
+        at: &Scene<'_, D, Self>,
+        _: &[RigidMotion],
+        _: (usize, f64),
+        _: [&Buf; 2],
+        _: &mut [GrainSum],
+    ) -> Made<()> {
+        without(at)
+    }
+
+    fn blend(at: &Scene<'_, D, Self>, _: &[RigidMotion], _: &mut Fields<D, Self>) -> Made<Buf> {
+        without(at)
+    }
+
+    fn accelerate_grains(
+        at: &Scene<'_, D, Self>,
+        _: &[RigidMotion],
+        _: &Buf,
+        _: &mut Buf,
+    ) -> Made<Vec<GrainSum>> {
+        without(at)
+    }
+
+    fn unblend(at: &Scene<'_, D, Self>, _: &Buf, _: f64, _: &mut Fields<D, Self>) -> Made<()> {
+        without(at)
+    }
+
+    fn pushed(at: &Scene<'_, D, Self>, _: &[Buf; D]) -> Made<Vec<GrainSum>> {
+        without(at)
+    }
 
     fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<DeviceMesh<D>> {
         Ok(DeviceMesh::new(self, mesh)?)
