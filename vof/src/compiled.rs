@@ -17,7 +17,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
-    pub(crate) area: fn(&TwoPhaseFlow<D>) -> Made<f64>,
+    pub(crate) area: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) loads: fn(&TwoPhaseFlow<D>, [f64; D]) -> Vec<FluidLoad<D>>,
 }
 

@@ -136,8 +136,23 @@ pub(crate) fn accelerate<const D: usize>(
     let alpha = &fields.alpha;
     let lines = Lines::new(mesh, params, fields)?;
     mesh.fill_faces(out, |block, cell, side| {
-        let Face::Inner { cells, widths } = mesh.face(params, block, cell, side) else {
-            return 0.0;
+        let (cells, widths) = match mesh.face(params, block, cell, side) {
+            Face::Inner { cells, widths } => (cells, widths),
+            Face::Opening {
+                cell: own,
+                face: BoxFace::Pressure { liquid, .. },
+            } => {
+                // The pressure there is that of the fluid beyond, less its weight.
+                let (inside, beyond) = (rho(phases, grains, alpha, own), phases.rho(liquid));
+                let jump = if side.is_multiple_of(2) {
+                    inside - beyond
+                } else {
+                    beyond - inside
+                };
+                let head = params.head(mesh.face_centre(block, cell, side));
+                return -(head * jump) / inside / (0.5 * mesh.width_of(block));
+            }
+            _ => return 0.0,
         };
         let (at, axis) = (mesh.face_centre(block, cell, side), side / 2);
         let turned = params.turning.as_ref();

@@ -307,7 +307,7 @@ impl<const D: usize> FlowMesh<D> {
     }
 
     /// Whether coordinates relative to a block, as of [`cell_at`](Self::cell_at), are in the box.
-    pub(crate) fn is_inside(&self, block: usize, to: [i32; D]) -> bool {
+    fn is_inside(&self, block: usize, to: [i32; D]) -> bool {
         (0..D).all(|a| {
             let side = if to[a] < 0 { 2 * a } else { 2 * a + 1 };
             (0..4).contains(&to[a]) || self.blocks.beside(block, side) != Beside::Outside

@@ -16,6 +16,19 @@ fn scaled<const D: usize>(n: [f64; D]) -> [f64; D] {
 /// Minus the gradient of the fractions, from all 3^D cells (Youngs 1984, as Parker and Youngs 1992); `None` where it is
 /// zero.
 fn youngs<const D: usize>(tile: &[f64], at: usize) -> Option<[f64; D]> {
+    let n = gradient::<D>(tile, at);
+    let sum: f64 = n.iter().map(|n| n.abs()).sum();
+    (sum > 1e-12).then(|| n.map(|n| n / sum))
+}
+
+/// The size of the gradient, in one over the width of a cell.
+pub(crate) fn rise<const D: usize>(tile: &[f64], at: usize) -> f64 {
+    let n = gradient::<D>(tile, at);
+    n.iter().map(|n| n * n).sum::<f64>().sqrt() / (2 * 4usize.pow(D as u32 - 1)) as f64
+}
+
+/// Minus the gradient, in one over the width of a cell times 2 · 4^(D-1).
+fn gradient<const D: usize>(tile: &[f64], at: usize) -> [f64; D] {
     let mut n = [0.0; D];
     for k in 0..3usize.pow(D as u32) {
         let step: [i32; D] = cutlink_amr::dims::step(k);
@@ -25,8 +38,7 @@ fn youngs<const D: usize>(tile: &[f64], at: usize) -> Option<[f64; D]> {
             n[a] -= f64::from(step[a]) * f64::from(1u32 << others) * value;
         }
     }
-    let sum: f64 = n.iter().map(|n| n.abs()).sum();
-    (sum > 1e-12).then(|| n.map(|n| n / sum))
+    n
 }
 
 /// A place in a tile, some cells away.

@@ -119,18 +119,6 @@ pub fn constant<const D: usize>(n: [f64; D], volume: f64) -> f64 {
     sorted.scale * if volume > 0.5 { 1.0 - c } else { c }
 }
 
-/// The area of the plane in the unit cell, in 2D the length of the line.
-pub fn area<const D: usize>(n: [f64; D], constant: f64) -> f64 {
-    let sorted = Sorted::new(n);
-    let c = constant / sorted.scale;
-    if c <= 0.0 || c >= 1.0 {
-        return 0.0;
-    }
-    // The volume grows by the area times the way of the plane along its normal.
-    let (_, slope) = sorted.lower_half(c.min(1.0 - c));
-    slope * sorted.m.iter().map(|m| m * m).sum::<f64>().sqrt()
-}
-
 /// The part of a slab of a cell that is below its plane: between two coordinates along an axis, as a part of the slab.
 pub fn slab<const D: usize>(n: [f64; D], constant: f64, axis: usize, from: f64, to: f64) -> f64 {
     let low = if n[axis] < 0.0 { 1.0 - to } else { from };
@@ -202,20 +190,6 @@ mod tests {
             "2D, a triangle"
         );
         assert!((volume([0.0, 0.0, -2.0], 0.5) - 0.25).abs() < 1e-15, "flat");
-    }
-
-    #[test]
-    fn areas_are_those_of_triangles_and_hexagons() {
-        let of = |n: [f64; 3], c: f64| area(n, c);
-        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-14;
-        assert!(near(of([1.0; 3], 0.3), 0.5 * 3f64.sqrt() * 0.3 * 0.3));
-        // The regular hexagon through the middle of the cube, of edges 1/√2.
-        assert!(near(of([1.0, -1.0, 1.0], 1.5), 0.75 * 3f64.sqrt()));
-        assert!(near(of([0.0, 0.0, -2.0], 1.1), 1.0));
-        assert!(near(of([1.0, 1.0, 0.0], 0.5), 0.5f64.hypot(0.5)));
-        assert!(near(area([3.0, 4.0], 3.5), 1.25), "2D, across");
-        assert!(near(area([1.0, 1.0], 1.9), 0.1 * 2f64.sqrt()), "a corner");
-        assert!(of([1.0; 3], 3.0) == 0.0 && of([1.0; 3], -1.0) == 0.0);
     }
 
     #[test]

@@ -96,9 +96,9 @@ pub(crate) fn to_faces<const D: usize>(
                 let pull = acceleration[block * per + faces::of_side(D, side, cell)];
                 (ma * u[a] + mb * u[b]) / (ma + mb) + dt * pull
             }
-            Face::Opening { cell, face } => match face {
+            Face::Opening { cell: own, face } => match face {
                 BoxFace::Inflow { velocity, .. } => velocity[side / 2],
-                _ => u[cell],
+                _ => u[own] + dt * acceleration[block * per + faces::of_side(D, side, cell)],
             },
         }
     });

@@ -365,3 +365,45 @@ fn largest_after<const D: usize>(mut flow: TwoPhaseFlow<D>, steps: usize) -> f64
     }
     flow.integrals().largest_velocity
 }
+
+/// A column of liquid leaves a box through its open end, a hundred metres from the origin: both fluids have the pressure of the
+/// gas there, and the liquid keeps its speed but for the weight.
+#[test]
+fn liquid_leaves_through_an_opening_into_gas() {
+    let forest = mesh::forest([4, 4], [false; 2], 1, |_, _| false);
+    let far = FlowMesh::new(&forest, [0.0, 100.0], 1.0 / 16.0, Vec::new()).expect("a mesh");
+    let open = BoxFace::Pressure {
+        value: 0.0,
+        liquid: 0.0,
+    };
+    let params = FlowParams {
+        gravity: [0.0, -1.0],
+        faces: [[BoxFace::Slip; 2], [BoxFace::Slip, open]],
+        ..inviscid(1000.0)
+    };
+    let params = FlowParams {
+        faces: [params.faces[0], [open, open]],
+        ..params
+    };
+    let block = LiquidShape::Box([[-1.0, 100.25], [2.0, 100.75]]);
+    let mut flow = TwoPhaseFlow::new(far, params, &[block]).expect("a flow");
+    flow.set_velocity(|_| [0.0, 2.0]).expect("a velocity");
+    let end = 0.25;
+    while flow.time() < end - 1e-12 {
+        flow.step(end - flow.time()).expect("a step");
+    }
+    let now = flow.integrals();
+    // A quarter of the box is filled still, of a half.
+    let left = 0.5 - (2.0 * end - 0.5 * end * end - 0.25);
+    assert!(
+        (now.volume[0] / left - 1.0).abs() < 0.01,
+        "{} {left}",
+        now.volume[0]
+    );
+    let speed = 2.0 - end;
+    assert!(
+        (now.mean_velocity[1] / speed - 1.0).abs() < 0.01,
+        "{:?} {speed}",
+        now.mean_velocity
+    );
+}

@@ -1,5 +1,6 @@
 //! The running flow, behind the door of every physics.
 
+use super::energy::{EnergyRecord, from_the_bottom, is_conserving};
 use super::{frame::FrameMotion, mesh::solid_above, tables::Tables};
 use crate::solve::blocks::with_forest;
 use cutlink_amr::dims;
@@ -72,6 +73,8 @@ pub(super) struct TwoPhase<const D: usize> {
     all: Since,
     /// Volumes at the start.
     start: [f64; 2],
+    /// Of a flow that can only lose energy.
+    energy: Option<EnergyRecord>,
 }
 
 impl<const D: usize> TwoPhase<D> {
@@ -84,8 +87,10 @@ impl<const D: usize> TwoPhase<D> {
         is_closed: bool,
         (tables, frame): (Tables<D>, Option<FrameMotion<D>>),
     ) -> Self {
+        let is_alone = frame.is_none() && is_conserving(flow.params());
         Self {
             start: flow.integrals().volume,
+            energy: is_alone.then(EnergyRecord::new),
             tables,
             frame,
             flow,
@@ -283,7 +288,11 @@ where
             all.divergence.to_bits(),
             refined.len() as u64,
         ];
+        let energy = self
+            .energy
+            .map_or([0.0; EnergyRecord::WORDS], |of| of.save());
         let mut bytes: Vec<u8> = head.into_iter().flat_map(u64::to_le_bytes).collect();
+        bytes.extend(energy.into_iter().flat_map(f64::to_le_bytes));
         bytes.extend(refined);
         bytes.extend(values.into_iter().flat_map(f64::to_le_bytes));
         out.write_all(&bytes)
@@ -310,6 +319,11 @@ where
             curvatures: [0; 2],
         };
         let blocks = word()?;
+        let mut energy = [0.0; EnergyRecord::WORDS];
+        for value in &mut energy {
+            *value = f64::from_bits(word()?);
+        }
+        self.energy = self.energy.map(|_| EnergyRecord::restored(energy));
         let mut refined = Vec::new();
         from.take(blocks).read_to_end(&mut refined).map_err(cut)?;
         let count = self.flow.saved_values(&refined)?;
@@ -365,7 +379,13 @@ where
         line.extend(now.centre);
         line.extend(now.mean_velocity);
         line.extend(now.extent.iter().flatten());
-        line.push(self.flow.interface_area().map_err(|e| self.failed(e))?);
+        let area = self.flow.interface_area();
+        line.push(area);
+        if let Some(energy) = &mut self.energy {
+            let params = self.flow.params();
+            let potential = from_the_bottom(params, self.flow.mesh().corners(), &now);
+            energy.add(now.kinetic, potential, params.phases.surface_tension * area);
+        }
         let since = std::mem::take(&mut self.since);
         let fits =
             since.curvatures[1] as f64 / since.curvatures.iter().sum::<usize>().max(1) as f64;
@@ -450,6 +470,7 @@ where
                 remedy: Some("a smaller [numerics] cfl".into()),
             });
         }
+        checks.extend(self.energy.as_ref().and_then(EnergyRecord::judge));
         checks
     }
 }

@@ -10,9 +10,11 @@
 //! | `frame` | boxes that move |
 //! | `tables` | `phases.csv`, `loads.csv`, `gauges.csv` |
 //! | `run` | from a case to a run, and its plan |
+//! | `energy` | whether a flow gains energy that nothing gives |
 //! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 
 pub mod case;
+mod energy;
 mod flow;
 mod frame;
 mod mesh;

@@ -33,6 +33,11 @@ __device__ inline Face face_at(const Mesh& mesh, const Params& params, uint32_t 
                     : Face{FaceKind::INNER, {other, own}, {beyond, width}};
 }
 
+// Whether a face that is open is one of given pressure.
+__device__ inline bool is_pressure(const Params& params, FaceKind kind, int side) {
+    return kind == FaceKind::OPENING && params.face(side).kind == BoxKind::PRESSURE;
+}
+
 __device__ inline Vector centre_of(const Mesh& mesh, uint32_t block, int cell) {
     Vector at;
     for (int a = 0; a < D; a++) {

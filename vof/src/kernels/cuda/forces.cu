@@ -32,6 +32,14 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* al
     const double sigma = params.surface_tension;
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Face face = face_at(mesh, params, block, cell, side);
+        if (is_pressure(params, face.kind, side)) {
+            // The pressure there is that of the fluid beyond, less its weight.
+            const double inside = params.rho(alpha[Cell{block, cell}.index()]);
+            const double beyond = params.rho(params.face(side).liquid);
+            const double jump = side & 1 ? beyond - inside : inside - beyond;
+            const double head = params.head(face_centre(mesh, block, cell, side));
+            return -(head * jump) / inside / (0.5 * mesh.width(block));
+        }
         if (face.kind != FaceKind::INNER) {
             return 0.0;
         }

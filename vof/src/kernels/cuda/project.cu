@@ -5,11 +5,6 @@
 #include "face.cuh"
 #include "sums.cuh"
 
-// Whether a face that is open is one of given pressure.
-__device__ inline bool is_pressure(const Params& params, FaceKind kind, int side) {
-    return kind == FaceKind::OPENING && params.face(side).kind == BoxKind::PRESSURE;
-}
-
 __device__ inline double distance(const Face& face) {
     return 0.5 * (face.widths[0] + face.widths[1]);
 }
@@ -24,14 +19,14 @@ extern "C" __global__ void to_faces(const __grid_constant__ Mesh mesh, const __g
         if (face.kind == FaceKind::CLOSED) {
             return 0.0;
         }
+        const double pull = acceleration[face_index({block, cell}, side)];
         if (face.kind == FaceKind::OPENING) {
             const BoxFace& open = params.face(side);
-            return open.kind == BoxKind::INFLOW ? open.velocity[side >> 1] : u[Cell{block, cell}.index()];
+            return open.kind == BoxKind::INFLOW ? open.velocity[side >> 1] : u[Cell{block, cell}.index()] + dt * pull;
         }
         const uint64_t a = face.cells[0].index(), b = face.cells[1].index();
         const double ma = face.widths[0] * params.rho(alpha[a]);
         const double mb = face.widths[1] * params.rho(alpha[b]);
-        const double pull = acceleration[face_index({block, cell}, side)];
         return (ma * u[a] + mb * u[b]) / (ma + mb) + dt * pull;
     });
 }
