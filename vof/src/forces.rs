@@ -109,6 +109,27 @@ fn at_face(alpha: &[f64], curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
     }
 }
 
+/// The acceleration of a face of given pressure: that of the fluid beyond, less its weight. What flows in was at rest, so that its
+/// pressure at the face is less by ρ u² / 2 (Bernoulli); else gas that flows in has the energy to draw in more.
+fn at_opening<const D: usize>(
+    mesh: &FlowMesh<D>,
+    (params, fields): (&FlowParams<D>, &Fields<D>),
+    grains: Option<&GrainCells>,
+    (block, own, side): (usize, usize, usize),
+    liquid: f64,
+) -> f64 {
+    let (per, cell) = (faces::per_block(D), own % dims::cells(D));
+    let inside = rho(&params.phases, grains, &fields.alpha, own);
+    let beyond = params.phases.rho(liquid);
+    let head = params.head(mesh.face_centre(block, cell, side));
+    let flux = fields.flux[block * per + faces::of_side(D, side, cell)];
+    let is_upper = side % 2 == 1;
+    let speed = (if is_upper { flux } else { -flux }).min(0.0);
+    let rise = head * (beyond - inside) - 0.5 * beyond * (speed * speed);
+    let pull = -rise / inside / (0.5 * mesh.width_of(block));
+    if is_upper { pull } else { -pull }
+}
+
 /// Accelerations of faces by surface tension and by the weight that jumps at the interface, m/s², towards the upper end
 /// of the axis, as differences of the cells' fractions and densities: the same that the pressure's are, so that a drop of
 /// constant curvature and a level surface are at rest to rounding (François et al. 2006). A surface at an angle to the cells
@@ -142,15 +163,7 @@ pub(crate) fn accelerate<const D: usize>(
                 cell: own,
                 face: BoxFace::Pressure { liquid, .. },
             } => {
-                // The pressure there is that of the fluid beyond, less its weight.
-                let (inside, beyond) = (rho(phases, grains, alpha, own), phases.rho(liquid));
-                let jump = if side.is_multiple_of(2) {
-                    inside - beyond
-                } else {
-                    beyond - inside
-                };
-                let head = params.head(mesh.face_centre(block, cell, side));
-                return -(head * jump) / inside / (0.5 * mesh.width_of(block));
+                return at_opening(mesh, (params, fields), grains, (block, own, side), liquid);
             }
             _ => return 0.0,
         };

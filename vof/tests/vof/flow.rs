@@ -407,3 +407,32 @@ fn liquid_leaves_through_an_opening_into_gas() {
         now.mean_velocity
     );
 }
+
+/// Gas that streams in through an opening comes from rest: a jet spends its energy on what it meets, and draws in no more.
+#[test]
+fn gas_streams_in_from_rest() {
+    let open = BoxFace::Pressure {
+        value: 0.0,
+        liquid: 0.0,
+    };
+    let params = FlowParams {
+        gravity: [0.0; 2],
+        faces: [[BoxFace::Slip; 2], [BoxFace::Slip, open]],
+        ..inviscid(1000.0)
+    };
+    let mesh = mesh::mesh([8; 2], [false; 2], 1, |_, _| false);
+    let mut flow = TwoPhaseFlow::new(mesh, params, &[]).expect("a flow");
+    // A jet down the middle, up at the sides.
+    let jet = |[x, y]: [f64; 2]| {
+        let (x, y) = (2.0 * PI * x, PI * y);
+        [0.5 * x.sin() * (0.5 * y).cos(), x.cos() * (0.5 * y).sin()]
+    };
+    flow.set_velocity(jet).expect("a velocity");
+    let start = flow.integrals().kinetic;
+    let mut most = start;
+    while flow.time() < 5.0 {
+        flow.step(1.0).expect("a step");
+        most = most.max(flow.integrals().kinetic);
+    }
+    assert!(most < 1.05 * start, "{most} after {start}");
+}

@@ -267,7 +267,7 @@ pub struct TwoPhaseFaceTable {
     /// Of `velocity`: velocity, m/s. Required for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub velocity: Option<Vec<f64>>,
-    /// Of `pressure`: pressure, Pa, less the weight ρ g·x of the fluid beyond, which `liquid` names.
+    /// Of `pressure`: pressure, Pa, less the weight ρ g·x of the fluid beyond, which `liquid` names and which is at rest there.
     /// Default: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure: Option<f64>,

@@ -26,19 +26,22 @@ __device__ inline double at_face(const double* alpha, const Curvatures& curvatur
 }
 
 // One thread a face. `has_lines`: whether there are planes, smoothed.
-extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, Curvatures curvatures,
-                                      Planes planes, Components pulls, uint32_t has_lines, double* out) {
+extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, const double* flux,
+                                      Curvatures curvatures, Planes planes, Components pulls, uint32_t has_lines,
+                                      double* out) {
     const Lines lines = {mesh, params, alpha, planes, pulls};
     const double sigma = params.surface_tension;
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Face face = face_at(mesh, params, block, cell, side);
         if (is_pressure(params, face.kind, side)) {
-            // The pressure there is that of the fluid beyond, less its weight.
             const double inside = params.rho(alpha[Cell{block, cell}.index()]);
             const double beyond = params.rho(params.face(side).liquid);
-            const double jump = side & 1 ? beyond - inside : inside - beyond;
             const double head = params.head(face_centre(mesh, block, cell, side));
-            return -(head * jump) / inside / (0.5 * mesh.width(block));
+            const double out = side & 1 ? flux[face_index({block, cell}, side)] : -flux[face_index({block, cell}, side)];
+            const double speed = fmin(out, 0.0);
+            const double rise = head * (beyond - inside) - 0.5 * beyond * (speed * speed);
+            const double pull = -rise / inside / (0.5 * mesh.width(block));
+            return side & 1 ? pull : -pull;
         }
         if (face.kind != FaceKind::INNER) {
             return 0.0;

@@ -5,7 +5,7 @@ use super::{DeviceMesh, DeviceParams, FORCES, curvature::curvature};
 use crate::TwoPhaseError;
 use cutlink_device::cuda::{Cuda, CudaBuf};
 
-/// Accelerations of faces, m/s², with those of cells in the last step, `pull`. Counts of the curvature are
+/// Accelerations of faces, m/s², with fractions and velocities through faces, and accelerations of cells in the last step, `pull`. Counts of the curvature are
 /// [`InterfaceWork::curvatures`].
 ///
 /// # Errors
@@ -17,12 +17,12 @@ pub(crate) fn accelerate<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
-    alpha: &CudaBuf<f64>,
+    [alpha, flux]: [&CudaBuf<f64>; 2],
     pull: [&CudaBuf<f64>; D],
     out: &mut CudaBuf<f64>,
     work: &mut InterfaceWork,
 ) -> Result<(), TwoPhaseError> {
-    mesh.check(&pull.map(CudaBuf::len), &[out.len()]);
+    mesh.check(&pull.map(CudaBuf::len), &[flux.len(), out.len()]);
     mesh.check(&[alpha.len()], &[]);
     if params.finds_curvature() {
         curvature(cuda, mesh, params, alpha, work)?;
@@ -37,6 +37,7 @@ pub(crate) fn accelerate<const D: usize>(
         .val(mesh.addresses())
         .val(*params)
         .buf(alpha)
+        .buf(flux)
         .val(curvatures)
         .val(work.planes(mesh))
         .val(pull.map(|of| of.address(0)))

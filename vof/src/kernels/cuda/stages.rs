@@ -230,9 +230,9 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
         interface: &mut InterfaceWork,
         out: &mut Buf,
     ) -> Made<()> {
-        let (alpha, pull) = (&fields.alpha, fields.pull.each_ref());
+        let (moved, pull) = ([&fields.alpha, &fields.flux], fields.pull.each_ref());
         let values = values(at);
-        forces::accelerate(at.backend, at.tables, &values, alpha, pull, out, interface)
+        forces::accelerate(at.backend, at.tables, &values, moved, pull, out, interface)
     }
 
     fn curvatures(at: &Scene<'_, D, Self>, interface: &InterfaceWork) -> Made<[usize; 2]> {
