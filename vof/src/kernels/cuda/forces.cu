@@ -1,5 +1,6 @@
 // Accelerations of faces by surface tension and weight: `forces.rs`.
 
+#include "cells.cuh"
 #include "face.cuh"
 #include "lines.cuh"
 
@@ -37,8 +38,8 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* al
             const double inside = params.rho(alpha[Cell{block, cell}.index()]);
             const double beyond = params.rho(params.face(side).liquid);
             const double head = params.head(face_centre(mesh, block, cell, side));
-            const double out = side & 1 ? flux[face_index({block, cell}, side)] : -flux[face_index({block, cell}, side)];
-            const double speed = fmin(out, 0.0);
+            const double up = flux[face_index({block, cell}, side)];
+            const double speed = fmin(side & 1 ? up : -up, 0.0);
             const double rise = head * (beyond - inside) - 0.5 * beyond * (speed * speed);
             const double pull = -rise / inside / (0.5 * mesh.width(block));
             return side & 1 ? pull : -pull;
