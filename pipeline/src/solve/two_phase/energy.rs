@@ -4,8 +4,15 @@ use cutlink_flow::Check;
 use cutlink_vof::{BoxFace, FlowParams, PhaseIntegrals};
 use std::f64::consts::FRAC_PI_2;
 
-/// Share of the interface's energy that the largest change is at least compared with: its area is right to 1 %.
+/// Share of the interface's energy that a gain is at least compared with: its area is right to 1 %.
 const OF_INTERFACE: f64 = 0.05;
+
+/// The same of the potential energy at the start, for fluids at rest.
+const OF_POTENTIAL: f64 = 1e-4;
+
+/// And of what the potential energy is uncertain by: liquid counts at centres of cells, which the interface is off by up to half a
+/// width.
+const OF_CELLS: f64 = 20.0;
 
 /// Energies of a run so far, J; in 2D per metre of depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,8 +25,8 @@ pub(super) struct EnergyRecord {
     kinetic: f64,
     /// The least and the largest potential energy.
     potential: [f64; 2],
-    /// Of the interface, at the start.
-    interface: f64,
+    /// What a gain is at least compared with.
+    floor: f64,
 }
 
 impl EnergyRecord {
@@ -32,14 +39,15 @@ impl EnergyRecord {
             gain: 0.0,
             kinetic: 0.0,
             potential: [f64::INFINITY, f64::NEG_INFINITY],
-            interface: f64::NAN,
+            floor: f64::NAN,
         }
     }
 
-    /// Takes the energies of a time.
-    pub(super) fn add(&mut self, kinetic: f64, potential: f64, interface: f64) {
-        if self.interface.is_nan() {
-            self.interface = interface;
+    /// Takes the energies of a time: kinetic, potential, of the interface, and what the potential one is uncertain by.
+    pub(super) fn add(&mut self, [kinetic, potential, interface, uncertain]: [f64; 4]) {
+        if self.floor.is_nan() {
+            let floors = [OF_INTERFACE * interface, OF_POTENTIAL * potential];
+            self.floor = floors.into_iter().fold(OF_CELLS * uncertain, f64::max);
         }
         let sum = kinetic + potential + interface;
         self.gain = self.gain.max(sum - self.least);
@@ -51,31 +59,23 @@ impl EnergyRecord {
 
     pub(super) fn save(&self) -> [f64; Self::WORDS] {
         let [low, high] = self.potential;
-        [
-            self.least,
-            self.gain,
-            self.kinetic,
-            low,
-            high,
-            self.interface,
-        ]
+        [self.least, self.gain, self.kinetic, low, high, self.floor]
     }
 
-    pub(super) fn restored([least, gain, kinetic, low, high, interface]: [f64; 6]) -> Self {
+    pub(super) fn restored([least, gain, kinetic, low, high, floor]: [f64; 6]) -> Self {
         Self {
             least,
             gain,
             kinetic,
             potential: [low, high],
-            interface,
+            floor,
         }
     }
 
     /// The check of a run; none where there is no energy yet.
     pub(super) fn judge(&self) -> Option<Check> {
         let [low, high] = self.potential;
-        let most = self.kinetic.max(high - low);
-        let most = most.max(OF_INTERFACE * self.interface);
+        let most = self.kinetic.max(high - low).max(self.floor);
         (most > 0.0).then(|| Check {
             name: "energy",
             value: self.gain / most,
@@ -84,6 +84,13 @@ impl EnergyRecord {
             remedy: Some("finer cells, or a viscosity; surface tension where there is some".into()),
         })
     }
+}
+
+/// What the potential energy is uncertain by, J: liquid counts at centres of cells of the finest width, the interface's by up to half of it.
+pub(super) fn uncertain<const D: usize>(params: &FlowParams<D>, width: f64, area: f64) -> f64 {
+    let [liquid, gas] = params.phases.density;
+    let gravity = params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+    (liquid - gas).abs() * gravity * width * width / 8.0 * area
 }
 
 /// The potential energy from the lowest corner of a box up, J: what leaves the box takes some with it, wherever the origin is.
@@ -126,7 +133,7 @@ mod tests {
     fn value(of: &[(f64, f64, f64)]) -> f64 {
         let mut record = EnergyRecord::new();
         for &(kinetic, potential, interface) in of {
-            record.add(kinetic, potential, interface);
+            record.add([kinetic, potential, interface, 0.0]);
         }
         let again = EnergyRecord::restored(record.save());
         assert_eq!(again, record);

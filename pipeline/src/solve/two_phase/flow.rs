@@ -1,6 +1,6 @@
 //! The running flow, behind the door of every physics.
 
-use super::energy::{EnergyRecord, from_the_bottom, is_conserving};
+use super::energy::{EnergyRecord, from_the_bottom, is_conserving, uncertain};
 use super::{frame::FrameMotion, mesh::solid_above, tables::Tables};
 use crate::solve::blocks::with_forest;
 use cutlink_amr::dims;
@@ -384,7 +384,10 @@ where
         if let Some(energy) = &mut self.energy {
             let params = self.flow.params();
             let potential = from_the_bottom(params, self.flow.mesh().corners(), &now);
-            energy.add(now.kinetic, potential, params.phases.surface_tension * area);
+            let finest = self.flow.mesh().width(self.flow.mesh().blocks().finest());
+            let interface = params.phases.surface_tension * area;
+            let off = uncertain(params, finest, area);
+            energy.add([now.kinetic, potential, interface, off]);
         }
         let since = std::mem::take(&mut self.since);
         let fits =
