@@ -146,8 +146,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// # Errors
     /// More cells at the interface than the budget has, too little memory; the flow is as it was then.
     pub fn adapt_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
-        let look = self.look_if_due();
-        self.end(look)
+        match self.look_if_due() {
+            Ok(None) => Ok(None),
+            looked => self.end(looked),
+        }
     }
 
     pub(crate) fn look_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
@@ -271,9 +273,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// By block, whether it is to have children.
     fn wanted(&self, following: &Following<D>, vorticity: Option<f64>) -> Vec<bool> {
         let (mesh, adaptation) = (&self.mesh, &following.adaptation);
-        let (blocks, cells) = (mesh.blocks(), dims::cells(D));
+        let blocks = mesh.blocks();
         let alpha = &self.host.fields.alpha;
-        let kinds: Vec<Kind> = (alpha.par_chunks(cells)).map(Kind::of).collect();
+        let kinds = Kind::of_blocks::<D>(alpha);
         let of = |block: usize| {
             let level = blocks.level(block);
             if is_refined_in(&following.floor, level, blocks.coord(block)) {

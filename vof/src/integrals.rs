@@ -2,12 +2,11 @@
 
 use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
-use crate::interface::Kind;
+use crate::interface::{Kind, is_in_one};
 use crate::mesh::{Tile, in_tile};
 use crate::normal;
 use crate::survey::larger;
 use cutlink_amr::dims;
-use cutlink_elliptic::Beside;
 use rayon::prelude::*;
 
 /// Blocks that a task sums over.
@@ -100,17 +99,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
     pub(crate) fn area_here(&self) -> f64 {
         let cells = dims::cells(D);
         let (mesh, alpha) = (&self.mesh, self.mesh.with_ghosts(self.alpha()));
-        let kind = |block: usize| Kind::of(&alpha[block * cells..(block + 1) * cells]);
-        let is_one = |block: usize| {
-            let own = kind(block);
-            let beside = |side| match mesh.blocks.beside(block, side) {
-                Beside::Same(other) | Beside::Coarser(other) => kind(other) == own,
-                Beside::Outside => true,
-            };
-            own != Kind::Both && (0..2 * D).all(beside)
-        };
+        let kinds = Kind::of_blocks::<D>(&alpha);
         let of = |tile: &mut Tile, block: usize| {
-            if !mesh.blocks.is_leaf(block) || is_one(block) {
+            if !mesh.blocks.is_leaf(block) || is_in_one(mesh, &kinds, block) {
                 return 0.0;
             }
             mesh.tile(&alpha, block, tile);

@@ -221,6 +221,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// By block.
+    pub(crate) fn of_blocks<const D: usize>(alpha: &[f64]) -> Vec<Self> {
+        alpha.par_chunks(dims::cells(D)).map(Self::of).collect()
+    }
+
     pub(crate) fn of(alpha: &[f64]) -> Self {
         if alpha.iter().all(|&c| c >= 1.0 - TRACE) {
             Self::Liquid
@@ -230,6 +235,16 @@ impl Kind {
             Self::Both
         }
     }
+}
+
+/// Whether a block and those beside it are in one fluid.
+pub(crate) fn is_in_one<const D: usize>(mesh: &FlowMesh<D>, kinds: &[Kind], block: usize) -> bool {
+    let own = kinds[block];
+    let is_own = |side| match mesh.blocks.beside(block, side) {
+        Beside::Same(other) | Beside::Coarser(other) => kinds[other] == own,
+        Beside::Outside => true,
+    };
+    own != Kind::Both && (0..2 * D).all(is_own)
 }
 
 /// Curvature by cell, 1/m; NaN where there is none. And how many cells have one from heights, and from a fit.
@@ -279,20 +294,10 @@ pub(crate) fn curvature<const D: usize>(
             .map(found)
             .collect::<Vec<_>>()
     };
-    let kinds: Vec<Kind> = (0..mesh.blocks.len())
-        .into_par_iter()
-        .map(|block| Kind::of(&alpha[block * cells..(block + 1) * cells]))
-        .collect();
-    let each = |tile: &mut Tile, block: usize| {
-        let beside = |side| match mesh.blocks.beside(block, side) {
-            Beside::Same(other) | Beside::Coarser(other) => kinds[other],
-            Beside::Outside => kinds[block],
-        };
-        let own = kinds[block];
-        if own != Kind::Both && (0..2 * D).all(|side| beside(side) == own) {
-            return Vec::new();
-        }
-        each(tile, block)
+    let kinds = Kind::of_blocks::<D>(alpha);
+    let each = |tile: &mut Tile, block: usize| match is_in_one(mesh, &kinds, block) {
+        true => Vec::new(),
+        false => each(tile, block),
     };
     let passes: Vec<Vec<_>> = finest.into_par_iter().map_init(Vec::new, each).collect();
     let lookup = |block: usize, cell: usize| {

@@ -161,13 +161,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         params: &FlowParams<D>,
         way: Way,
     ) -> Result<(), TwoPhaseError> {
-        let at = Scene {
-            backend: &self.backend,
-            mesh,
-            tables: &self.tables,
-            params,
-            grains: None,
-        };
+        let at = scene(&self.backend, &self.tables, mesh, params);
         move_volume(&at, &mut self.fields.alpha, &self.fields.flux, way)
     }
 
@@ -177,13 +171,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         mesh: &FlowMesh<D>,
         params: &FlowParams<D>,
     ) -> Result<(), TwoPhaseError> {
-        let at = Scene {
-            backend: &self.backend,
-            mesh,
-            tables: &self.tables,
-            params,
-            grains: None,
-        };
+        let at = scene(&self.backend, &self.tables, mesh, params);
         Work::new(&at)?.project(&at, &mut self.fields, 1.0)?;
         Ok(())
     }
@@ -198,20 +186,10 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         params: &FlowParams<D>,
         way: Way,
     ) -> Result<Vec<f64>, TwoPhaseError> {
-        let at = self.scene(mesh, params);
+        let at = scene(&self.backend, &self.tables, mesh, params);
         let mut alpha = copied(&self.backend, &self.fields.alpha)?;
         move_volume(&at, &mut alpha, &self.fields.flux, way)?;
         Ok(self.backend.download(&alpha)?)
-    }
-
-    fn scene<'a>(&'a self, mesh: &'a FlowMesh<D>, params: &'a FlowParams<D>) -> Scene<'a, D, B> {
-        Scene {
-            backend: &self.backend,
-            mesh,
-            tables: &self.tables,
-            params,
-            grains: None,
-        }
     }
 
     /// One step, and what is to be known of its end. Volume and momentum are in its middle then.
@@ -225,13 +203,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         next: Next,
         mut coupled: Option<&mut Coupled>,
     ) -> Result<(StepDone, Survey), TwoPhaseError> {
-        let at = Scene {
-            backend: &self.backend,
-            mesh,
-            tables: &self.tables,
-            params,
-            grains: None,
-        };
+        let at = scene(&self.backend, &self.tables, mesh, params);
         let work = match &mut self.work {
             Some(kept) => kept,
             none => none.insert(Work::new(&at)?),
@@ -260,6 +232,22 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             curvatures: B::curvatures(&at, &work.interface)?,
         };
         Ok((done, survey))
+    }
+}
+
+/// What stages work with, without grains.
+fn scene<'a, const D: usize, B: TwoPhaseKernels<D>>(
+    backend: &'a B,
+    tables: &'a B::Mesh,
+    mesh: &'a FlowMesh<D>,
+    params: &'a FlowParams<D>,
+) -> Scene<'a, D, B> {
+    Scene {
+        backend,
+        mesh,
+        tables,
+        params,
+        grains: None,
     }
 }
 
