@@ -1,22 +1,19 @@
 //! The tables of a case, as written. `docs/flux-reconstruction.md` says more.
 
-use super::kinds::{SolverTable, parse, read};
-use crate::solve::outcome::{name_of, toml_of};
+use super::kinds::SolverTable;
+use crate::solve::outcome::case_text;
 use crate::solve::{
     case::{ByType, FreeStreamTable, Short, by_name, short},
     value::Value,
 };
-use cutlink_common::{Error, schema::ByName};
+use cutlink_common::schema::ByName;
 use cutlink_flow::tables::{OutputTable, RunTable};
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_meshing::options::Numbers;
 use cutlink_solver::Precision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// A compressible flow, as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -373,36 +370,9 @@ pub struct PlaceTable {
     pub levels: Vec<u32>,
 }
 
+case_text!(FluxCase);
+
 impl FluxCase {
-    /// Reads a case from a TOML file.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or is no such case.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        read(path)
-    }
-
-    /// Parses a case.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn from_toml(text: &str) -> Result<Self, Error> {
-        parse("case", text)
-    }
-
-    /// Name of the case in messages.
-    pub(super) fn name(&self) -> String {
-        name_of(self.file.as_deref())
-    }
-
-    /// The case as TOML, which reads back as the same case.
-    ///
-    /// # Errors
-    /// None that a user can cause.
-    pub fn to_toml(&self) -> Result<String, Error> {
-        toml_of(self)
-    }
-
     /// The part that a resumed run cannot change: all except duration and outputs.
     #[must_use]
     pub fn fixed(&self) -> Self {

@@ -9,7 +9,7 @@ use super::{
     resolve::{FluxInitial, FluxSetting, bytes_of_element, failed},
     state::{set_up, settle_step},
 };
-use crate::solve::outcome::{Outcome, check_alone};
+use crate::solve::outcome::{Outcome, case_runs, check_alone};
 use cutlink_amr::{LinearKernels, linear::Leaves};
 use cutlink_common::{
     Error, Observer,
@@ -18,7 +18,7 @@ use cutlink_common::{
 };
 use cutlink_device::{Backend, Host, Memory, select};
 use cutlink_flow::{
-    RunOptions, RunPlan, RunSetting, RunSummary, RunTimes, Until,
+    RunOptions, RunPlan, RunSetting, RunTimes, Until,
     fields::{self, Clock, FieldUnit, FieldUnits, OutputKind, OutputSpec},
     looks::Looks,
     setting::{FOLDER, averages},
@@ -42,33 +42,9 @@ use std::{fmt::Write as _, path::PathBuf};
 /// Steps between two lines of integrals, by default.
 const INTEGRALS_EVERY: u64 = 256;
 
+case_runs!(FluxCase);
+
 impl FluxCase {
-    /// Runs the flow and writes the output folder. Notes and progress go to `observer`.
-    ///
-    /// # Errors
-    /// An invalid case, a flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](cutlink_common::ErrorKind::Diverged) and [`Stopped`](cutlink_common::ErrorKind::Stopped), which keep the files written so far;
-    /// [`Untrusted`](cutlink_common::ErrorKind::Untrusted) after all files are written.
-    pub fn run_with(
-        &self,
-        options: &RunOptions,
-        observer: &mut dyn Observer,
-    ) -> Result<RunSummary, Error> {
-        self.start(options, false, observer).map(Outcome::ran)
-    }
-
-    /// Does everything up to the first step, and forecasts the run. Writes nothing.
-    ///
-    /// # Errors
-    /// Those of [`run_with`](Self::run_with) that occur before the first step.
-    pub fn plan(
-        &self,
-        options: &RunOptions,
-        observer: &mut dyn Observer,
-    ) -> Result<RunPlan, Error> {
-        self.start(options, true, observer).map(Outcome::planned)
-    }
-
     fn start(
         &self,
         options: &RunOptions,

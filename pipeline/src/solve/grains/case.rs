@@ -2,21 +2,18 @@
 
 use crate::solve::{
     case::{ByType, Short, short},
-    flux::{SolverTable, parse, read},
-    outcome::{name_of, toml_of},
+    flux::SolverTable,
+    outcome::case_text,
     particles::ParticlesTable,
     two_phase::case::GravityTable,
 };
-use cutlink_common::{Error, schema::ByName};
+use cutlink_common::schema::ByName;
 use cutlink_flow::tables::{OutputTable, RunTable};
 use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_meshing::options::Numbers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// Grains, as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -239,33 +236,4 @@ pub struct GrainsNumericsTable {
     pub max_overlap: Option<f64>,
 }
 
-impl GrainsCase {
-    /// Reads a case from a TOML file.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or is no such case.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        read(path)
-    }
-
-    /// Parses a case.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn from_toml(text: &str) -> Result<Self, Error> {
-        parse("case", text)
-    }
-
-    /// Name of the case in messages.
-    pub(super) fn name(&self) -> String {
-        name_of(self.file.as_deref())
-    }
-
-    /// The case as TOML, which reads back as the same case.
-    ///
-    /// # Errors
-    /// None that a user can cause.
-    pub fn to_toml(&self) -> Result<String, Error> {
-        toml_of(self)
-    }
-}
+case_text!(GrainsCase);

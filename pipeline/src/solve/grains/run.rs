@@ -1,11 +1,11 @@
 //! A run: from a case to histories, spheres, fields, checkpoints and a summary.
 
 use super::{case::GrainsCase, flow::GrainsFlow, resolve::GrainsSetting};
-use crate::solve::outcome::{Outcome, check_alone};
+use crate::solve::outcome::{Outcome, case_runs, check_alone};
 use cutlink_common::{Error, Observer, device::DeviceReport, pool};
 use cutlink_device::DeviceChoice;
 use cutlink_flow::{
-    RunOptions, RunPlan, RunSetting, RunSummary,
+    RunOptions, RunPlan, RunSetting,
     fields::{FieldName, FieldUnit, FieldUnits},
     tables::{FieldUnitsName, OutputTable},
 };
@@ -14,33 +14,9 @@ use serde_json::json;
 /// Steps between two lines of the tables, by default.
 const LINES_EVERY: u64 = 256;
 
+case_runs!(GrainsCase);
+
 impl GrainsCase {
-    /// Runs the case and writes the output folder. Notes and progress go to `observer`.
-    ///
-    /// # Errors
-    /// An invalid case, spheres that do not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so
-    /// far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
-    pub fn run_with(
-        &self,
-        options: &RunOptions,
-        observer: &mut dyn Observer,
-    ) -> Result<RunSummary, Error> {
-        self.start(options, false, observer).map(Outcome::ran)
-    }
-
-    /// Does everything up to the first step, and forecasts the run. Writes nothing.
-    ///
-    /// # Errors
-    /// Those of [`run_with`](Self::run_with) that occur before the first step.
-    pub fn plan(
-        &self,
-        options: &RunOptions,
-        observer: &mut dyn Observer,
-    ) -> Result<RunPlan, Error> {
-        self.start(options, true, observer).map(Outcome::planned)
-    }
-
     fn start(
         &self,
         options: &RunOptions,

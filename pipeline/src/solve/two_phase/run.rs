@@ -1,7 +1,7 @@
 //! A run: from a case to histories, fields, checkpoints and a summary.
 
 use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting, tables::Tables};
-use crate::solve::outcome::{Outcome, check_alone};
+use crate::solve::outcome::{Outcome, case_runs, check_alone};
 use cutlink_common::{
     Error, Observer,
     device::{DeviceReport, Opened},
@@ -9,7 +9,7 @@ use cutlink_common::{
 };
 use cutlink_device::{Host, select};
 use cutlink_flow::{
-    RunOptions, RunPlan, RunSetting, RunSummary,
+    RunOptions, RunPlan, RunSetting,
     fields::{FieldName, FieldUnit, FieldUnits},
     looks::Looks,
 };
@@ -26,33 +26,9 @@ use std::sync::OnceLock;
 /// Steps between two lines of `phases.csv`, by default.
 const LINES_EVERY: u64 = 4;
 
+case_runs!(TwoPhaseCase);
+
 impl TwoPhaseCase {
-    /// Runs the flow and writes the output folder. Notes and progress go to `observer`.
-    ///
-    /// # Errors
-    /// An invalid case, a device that is not there, a flow that does not fit into memory, existing files, a full disk;
-    /// [`Diverged`](crate::ErrorKind::Diverged) and [`Stopped`](crate::ErrorKind::Stopped), which keep the files written so
-    /// far; [`Untrusted`](crate::ErrorKind::Untrusted) after all files are written.
-    pub fn run_with(
-        &self,
-        options: &RunOptions,
-        observer: &mut dyn Observer,
-    ) -> Result<RunSummary, Error> {
-        self.start(options, false, observer).map(Outcome::ran)
-    }
-
-    /// Does everything up to the first step, and forecasts the run. Writes nothing.
-    ///
-    /// # Errors
-    /// Those of [`run_with`](Self::run_with) that occur before the first step.
-    pub fn plan(
-        &self,
-        options: &RunOptions,
-        observer: &mut dyn Observer,
-    ) -> Result<RunPlan, Error> {
-        self.start(options, true, observer).map(Outcome::planned)
-    }
-
     fn start(
         &self,
         options: &RunOptions,
