@@ -73,6 +73,16 @@ pub enum PolyViolation {
         /// The face after the patch before.
         expected: usize,
     },
+    /// A patch whose faces do not fit those that they are joined with.
+    #[error("patch {patch} of type {kind}: {reason}")]
+    Coupled {
+        /// The patch.
+        patch: String,
+        /// Its type.
+        kind: String,
+        /// Why.
+        reason: &'static str,
+    },
     /// A cell with an edge that is not passed once in each direction by its faces.
     #[error("cell {cell} is open at the edge between points {edge:?}: passed {times:+} times")]
     OpenCell {

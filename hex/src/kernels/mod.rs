@@ -82,6 +82,8 @@ pub struct SplitNumbers<B: Backend> {
     pub first: B::Buf<u32>,
     /// By old face, split faces before it; one entry more than faces.
     pub split: B::Buf<u32>,
+    /// In meshes of one cell's thickness: by old face, faces before it that are divided into four; one entry more than faces.
+    pub quarters: B::Buf<u32>,
     /// The split cells, ascending.
     pub marked: B::Buf<u32>,
     /// The split edges: smaller point in the high half, larger one in the low half; ascending.
@@ -99,6 +101,8 @@ pub enum CellShape {
     Hexahedron,
     /// All are tetrahedra.
     Tetrahedron,
+    /// Some are quadrilaterals between both sides of a mesh of one cell's thickness; all others stay.
+    Sheet,
 }
 
 impl CellShape {
@@ -107,6 +111,7 @@ impl CellShape {
         match self {
             Self::Hexahedron => 12,
             Self::Tetrahedron => 6,
+            Self::Sheet => 8,
         }
     }
 
@@ -115,6 +120,7 @@ impl CellShape {
         match self {
             Self::Hexahedron => 12,
             Self::Tetrahedron => 8,
+            Self::Sheet => 4,
         }
     }
 
@@ -123,6 +129,15 @@ impl CellShape {
         match self {
             Self::Hexahedron => 27,
             Self::Tetrahedron => 11,
+            Self::Sheet => 18,
+        }
+    }
+
+    /// Children of a cell.
+    pub(crate) fn children(self) -> u32 {
+        match self {
+            Self::Hexahedron | Self::Tetrahedron => 8,
+            Self::Sheet => 4,
         }
     }
 }
@@ -146,10 +161,14 @@ pub struct SplitCounts {
     pub edges: usize,
     /// Split faces.
     pub split: usize,
-    /// Split faces before the first boundary face.
-    pub split_internal: usize,
-    /// Split faces before the first face of each patch.
-    pub split_patches: Vec<u32>,
+    /// Those of them that are divided into four around a centre.
+    pub quarters: usize,
+    /// Faces that the pieces are more than the split faces.
+    pub added: usize,
+    /// Those of them before the first boundary face.
+    pub added_internal: usize,
+    /// Those of them before the first face of each patch.
+    pub added_patches: Vec<usize>,
 }
 
 impl SplitCounts {
@@ -158,6 +177,7 @@ impl SplitCounts {
         match self.shape {
             CellShape::Hexahedron => self.points + self.edges + self.split + self.marked,
             CellShape::Tetrahedron => self.points + self.edges,
+            CellShape::Sheet => self.points + self.edges + self.quarters,
         }
     }
 
@@ -168,7 +188,7 @@ impl SplitCounts {
 
     /// The first slot of the faces inside split cells.
     pub fn inner_slot(&self) -> usize {
-        self.internal + 3 * self.split_internal
+        self.internal + self.added_internal
     }
 
     /// New internal faces.
@@ -178,7 +198,7 @@ impl SplitCounts {
 
     /// New faces.
     pub fn new_faces(&self) -> usize {
-        self.faces + 3 * self.split + self.inner()
+        self.faces + self.added + self.inner()
     }
 }
 
@@ -250,6 +270,9 @@ pub struct FluxTask<'a, B: RefineKernels> {
     reason = "on a device, stages follow ids without bounds checks"
 )]
 pub trait RefineKernels: Backend + sealed::Sealed {
+    /// Whether the backend refines meshes of one cell's thickness, and such with joined patches.
+    const TAKES_ALL: bool;
+
     /// The faces of each cell.
     ///
     /// # Safety

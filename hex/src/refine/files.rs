@@ -1,6 +1,6 @@
 //! A refined mesh in a `polyMesh` folder: its parent in the folder `parent`, and three lists that lead to it.
 
-use super::{CellPath, RefinedMesh};
+use super::{CellPath, RefineError, RefinedMesh, boundary};
 use crate::MeshFileError;
 use crate::polymesh::{PolyMeshFormat, read_labels, write_labels};
 use crate::{PolyMesh, PolyViolation};
@@ -23,10 +23,16 @@ impl RefinedMesh {
             violation,
         };
         if !folder.join(PARENT).is_dir() {
-            let refined = Self::new(&mesh).map_err(|_| invalid(wrong("levels", 0, 0)))?;
+            let refined = Self::new(&mesh).map_err(|error| match error {
+                RefineError::Invalid(violation) => invalid(violation),
+                _ => invalid(wrong("levels", 0, 0)),
+            })?;
             return Ok((refined, mesh));
         }
         let parent = PolyMesh::read(&folder.join(PARENT))?;
+        for mesh in [&mesh, &parent] {
+            boundary::check(mesh).map_err(invalid)?;
+        }
         let [cells, codes, rims] = PARENT_LISTS.map(|name| read_labels(&folder.join(name)));
         let (cells, codes, rims) = (cells?, codes?, rims?);
         let levels = mesh.levels.as_ref().map_or(&[][..], |levels| &levels.cell);

@@ -1,5 +1,6 @@
 //! Meshes in the memory of a backend: marks, mesh and fields stay there from one adaptation to the next.
 
+use super::boundary::Boundary;
 use super::{
     CellDemand, CellPath, CellPlace, MAX_REFINEMENTS, RefineError, RefinedMesh, check_memory,
     is_of_tets,
@@ -22,7 +23,7 @@ pub struct HexMesh<B: RefineKernels = Host> {
     pub(crate) point_levels: B::Buf<u8>,
     pub(crate) paths: B::Buf<CellPath>,
     pub(crate) rims: B::Buf<u32>,
-    pub(crate) patches: Vec<PolyPatch>,
+    pub(crate) boundary: Boundary,
     edge: f64,
     polyhedra: usize,
     pub(crate) shape: CellShape,
@@ -33,7 +34,7 @@ pub struct HexMesh<B: RefineKernels = Host> {
 pub struct HexSplit<B: Backend = Host> {
     /// Cells that were split.
     pub refined: usize,
-    /// By old cell, its number or that of its first child, which the other seven follow; one entry more than old cells.
+    /// By old cell, its number or that of its first child, which the others follow; one entry more than old cells.
     pub first: B::Buf<u32>,
     /// The old face that each face is or was part of; `u32::MAX` inside split cells.
     pub from: B::Buf<u32>,
@@ -51,11 +52,13 @@ pub struct CellRanges<B: Backend = Host> {
 impl HexMesh<Host> {
     /// The arrays of a mesh on the host, which are moved.
     pub fn of(refined: RefinedMesh) -> Self {
-        let shape = match is_of_tets(&refined.mesh) {
-            true => CellShape::Tetrahedron,
-            false => CellShape::Hexahedron,
-        };
         let mesh = refined.mesh;
+        let boundary = Boundary::of(mesh.patches.clone());
+        let shape = match is_of_tets(&mesh) {
+            true => CellShape::Tetrahedron,
+            false if boundary.sheets.is_empty() => CellShape::Hexahedron,
+            false => CellShape::Sheet,
+        };
         let levels = mesh.levels.unwrap_or_default();
         Self {
             points: mesh.points,
@@ -67,10 +70,21 @@ impl HexMesh<Host> {
             point_levels: levels.point,
             paths: refined.paths,
             rims: refined.rims,
-            patches: mesh.patches,
+            boundary,
             edge: levels.edge,
             polyhedra: refined.polyhedra,
             shape,
+        }
+    }
+
+    /// Refuses what only the CPU refines.
+    fn check_plain(&self) -> Result<(), RefineError> {
+        match self.boundary.only_on_host() {
+            Some(patch) => Err(RefineError::OnHostOnly {
+                patch: patch.name.clone(),
+                kind: patch.kind.clone(),
+            }),
+            None => Ok(()),
         }
     }
 
@@ -84,7 +98,7 @@ impl HexMesh<Host> {
                 face_points: self.face_points,
                 owner: self.owner,
                 neighbour: self.neighbour,
-                patches: self.patches,
+                patches: self.boundary.patches,
                 levels: Some(PolyLevels {
                     cell: self.cell_levels,
                     point: self.point_levels,
@@ -102,13 +116,14 @@ impl HexMesh<Host> {
 const LEAST_BYTES: u64 = 24 + 3 * (4 + 16 + 4 + 4) + 2 + 8;
 
 /// Cells of the mesh where each marked one is refined so many times.
-fn forecast(marks: &[u8], times: &[u8]) -> u64 {
+fn forecast(shape: CellShape, marks: &[u8], times: &[u8]) -> u64 {
+    let bits = shape.children().trailing_zeros();
     let cells = marks
         .par_iter()
         .zip(times)
         .map(|(&mark, &times)| match mark {
             0 => 1,
-            _ => 1 << (3 * u64::from(times.clamp(1, MAX_REFINEMENTS))),
+            _ => 1 << (bits * u32::from(times.clamp(1, MAX_REFINEMENTS))),
         });
     cells.sum()
 }
@@ -148,6 +163,9 @@ impl<B: RefineKernels> HexMesh<B> {
     /// Moves a mesh to a backend.
     pub(super) fn moved(kernels: &B, refined: RefinedMesh) -> Result<Self, RefineError> {
         let host = HexMesh::of(refined);
+        if !B::TAKES_ALL {
+            host.check_plain()?;
+        }
         Ok(Self {
             points: kernels.upload(host.points)?,
             face_start: kernels.upload(host.face_start)?,
@@ -158,7 +176,7 @@ impl<B: RefineKernels> HexMesh<B> {
             point_levels: kernels.upload(host.point_levels)?,
             paths: kernels.upload(host.paths)?,
             rims: kernels.upload(host.rims)?,
-            patches: host.patches,
+            boundary: host.boundary,
             edge: host.edge,
             polyhedra: host.polyhedra,
             shape: host.shape,
@@ -177,7 +195,7 @@ impl<B: RefineKernels> HexMesh<B> {
             point_levels: kernels.unload(self.point_levels)?,
             paths: kernels.unload(self.paths)?,
             rims: kernels.unload(self.rims)?,
-            patches: self.patches,
+            boundary: self.boundary,
             edge: self.edge,
             polyhedra: self.polyhedra,
             shape: self.shape,
@@ -200,7 +218,7 @@ impl<B: RefineKernels> HexMesh<B> {
             point_levels: kernels.download(&self.point_levels)?,
             paths: kernels.download(&self.paths)?,
             rims: kernels.download(&self.rims)?,
-            patches: self.patches.clone(),
+            boundary: self.boundary.clone(),
             edge: self.edge,
             polyhedra: self.polyhedra,
             shape: self.shape,
@@ -223,7 +241,7 @@ impl<B: RefineKernels> HexMesh<B> {
             point_levels: copied(kernels, &self.point_levels)?,
             paths: copied(kernels, &self.paths)?,
             rims: copied(kernels, &self.rims)?,
-            patches: self.patches.clone(),
+            boundary: self.boundary.clone(),
             edge: self.edge,
             polyhedra: self.polyhedra,
             shape: self.shape,
@@ -276,8 +294,9 @@ impl<B: RefineKernels> HexMesh<B> {
                 return Ok(mesh);
             }
             let mut marks = kernels.upload(marks)?;
+            let shape = mesh.shape;
             let check = |closed: &B::Buf<u8>| {
-                let cells = forecast(&kernels.download(closed)?, &times);
+                let cells = forecast(shape, &kernels.download(closed)?, &times);
                 check_cells(kernels, cells)
             };
             if mesh.refine_if(kernels, &mut marks, check)?.is_none() {
@@ -387,7 +406,7 @@ impl<B: RefineKernels> HexMesh<B> {
                 point_levels: points.levels,
                 paths: cells.paths,
                 rims: faces.rims,
-                patches: self.new_patches(counts),
+                boundary: Boundary::of(self.new_patches(counts)),
                 edge: self.edge,
                 polyhedra,
                 shape: self.shape,
@@ -503,12 +522,12 @@ impl<B: RefineKernels> HexMesh<B> {
     }
 
     fn new_patches(&self, counts: &SplitCounts) -> Vec<PolyPatch> {
-        let mut patches = self.patches.clone();
-        let starts = counts.split_patches.iter().copied();
-        let ends = starts.clone().skip(1).chain([counts.split as u32]);
+        let mut patches = self.boundary.patches.clone();
+        let starts = counts.added_patches.iter().copied();
+        let ends = starts.clone().skip(1).chain([counts.added]);
         for (patch, (start, end)) in patches.iter_mut().zip(starts.zip(ends)) {
-            patch.start += 3 * start as usize + counts.inner();
-            patch.faces += 3 * (end - start) as usize;
+            patch.start += start + counts.inner();
+            patch.faces += end - start;
         }
         patches
     }

@@ -17,6 +17,7 @@
 //!
 //! Meshes of tetrahedra alone have a template of their own: six edges, no new points in faces and cells.
 
+mod boundary;
 mod files;
 mod fluxes;
 mod hex_mesh;
@@ -28,6 +29,8 @@ use crate::{PolyLevels, PolyMesh, PolyViolation};
 use cutlink_device::{Backend, DeviceError, ErrorKind, Failure, Host};
 use rayon::prelude::*;
 
+pub use boundary::only_on_host;
+pub(crate) use boundary::{Boundary, images};
 pub use files::{PARENT, PARENT_LISTS};
 pub(crate) use fluxes::foreign;
 pub use fluxes::{map_fluxes, map_fluxes_on};
@@ -77,6 +80,14 @@ pub enum RefineError {
         /// The level.
         level: u8,
     },
+    /// A patch that only the CPU refines.
+    #[error("patch {patch} is of type {kind}, which only the CPU refines")]
+    OnHostOnly {
+        /// Name of the patch.
+        patch: String,
+        /// Its type.
+        kind: String,
+    },
     /// A mesh with wrong ids.
     #[error("the mesh cannot be refined: {0}")]
     Invalid(#[from] PolyViolation),
@@ -95,12 +106,14 @@ impl Failure for RefineError {
     }
 
     fn hint(&self) -> Option<String> {
-        let hint = "refine less: fewer levels or smaller regions";
-        matches!(
-            self,
-            Self::TooLarge { .. } | Self::Memory { .. } | Self::Cells { .. }
-        )
-        .then(|| hint.into())
+        let hint = match self {
+            Self::TooLarge { .. } | Self::Memory { .. } | Self::Cells { .. } => {
+                "refine less: fewer levels or smaller regions"
+            }
+            Self::OnHostOnly { .. } => "choose the CPU",
+            _ => return None,
+        };
+        Some(hint.into())
     }
 
     fn of_device(&self) -> Option<&DeviceError> {
@@ -160,6 +173,7 @@ impl RefinedMesh {
     /// A mesh whose arrays do not fit one another, or with open cells.
     pub fn new(parent: &PolyMesh) -> Result<Self, RefineError> {
         parent.check_topology()?;
+        boundary::check(parent)?;
         let mut mesh = parent.clone();
         if mesh.levels.is_none() {
             mesh.levels = Some(PolyLevels {

@@ -1,6 +1,6 @@
 //! Cells by their corners become a mesh of faces.
 
-use super::collect::{CellShape, FileCells};
+use super::collect::{FileCells, FileShape};
 use super::source::{reserve, syntax};
 use super::{MOST_PATCHES, VolumeFormat, VolumeMesh, groups};
 use crate::MeshFileError;
@@ -21,7 +21,7 @@ type Side = ([u32; 4], u32, u8);
 /// Cells with a shape.
 struct Cells<'a> {
     path: &'a Path,
-    shape: CellShape,
+    shape: FileShape,
     corners: Vec<u32>,
     labels: &'a [u64],
     noun: &'static str,
@@ -147,8 +147,8 @@ impl Cells<'_> {
         let n = self.shape.corners();
         for corners in self.corners.chunks_mut(n) {
             match self.shape {
-                CellShape::Hexahedron => corners.rotate_left(4),
-                CellShape::Tetrahedron => corners.swap(0, 1),
+                FileShape::Hexahedron => corners.rotate_left(4),
+                FileShape::Tetrahedron => corners.swap(0, 1),
             }
         }
         Ok(true)

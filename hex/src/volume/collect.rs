@@ -3,7 +3,6 @@
 use super::CellValues;
 use super::source::syntax;
 use crate::MeshFileError;
-pub(super) use crate::kernels::CellShape;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,7 +10,14 @@ use std::path::Path;
 const AS_A_CASE: &str =
     "another program may write an OpenFOAM case of it, whose hexahedra can be refined";
 
-impl CellShape {
+/// What the cells of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileShape {
+    Hexahedron,
+    Tetrahedron,
+}
+
+impl FileShape {
     pub(super) fn corners(self) -> usize {
         match self {
             Self::Hexahedron => 8,
@@ -80,12 +86,12 @@ impl FileCells {
     }
 
     /// Adds a cell.
-    pub(super) fn cell(&mut self, shape: CellShape, label: u64, group: u32) -> &mut Vec<u32> {
+    pub(super) fn cell(&mut self, shape: FileShape, label: u64, group: u32) -> &mut Vec<u32> {
         self.labels.push(label);
         self.cell_groups.push(group);
         match shape {
-            CellShape::Hexahedron => &mut self.hexahedra,
-            CellShape::Tetrahedron => &mut self.tetrahedra,
+            FileShape::Hexahedron => &mut self.hexahedra,
+            FileShape::Tetrahedron => &mut self.tetrahedra,
         }
     }
 
@@ -95,7 +101,7 @@ impl FileCells {
     }
 
     /// The shape of all cells, and their corners.
-    pub(super) fn shape(&mut self, path: &Path) -> Result<(CellShape, Vec<u32>), MeshFileError> {
+    pub(super) fn shape(&mut self, path: &Path) -> Result<(FileShape, Vec<u32>), MeshFileError> {
         if let Some((shape, (count, first))) = self.others.first_key_value() {
             let more = self.others.len() - 1;
             let more = match more {
@@ -115,11 +121,11 @@ impl FileCells {
         let counts = [hexahedra.len() / 8, tetrahedra.len() / 4];
         match counts {
             [0, 0] => Err(syntax(path, "the whole file", self.no_cells)),
-            [_, 0] => Ok((CellShape::Hexahedron, hexahedra)),
-            [0, _] => Ok((CellShape::Tetrahedron, tetrahedra)),
+            [_, 0] => Ok((FileShape::Hexahedron, hexahedra)),
+            [0, _] => Ok((FileShape::Tetrahedron, tetrahedra)),
             [a, b] => {
                 let [one, two] =
-                    [CellShape::Hexahedron, CellShape::Tetrahedron].map(CellShape::name);
+                    [FileShape::Hexahedron, FileShape::Tetrahedron].map(FileShape::name);
                 let what =
                     format!("{a} {one} and {b} {two}: a mesh has to be of one kind; {AS_A_CASE}");
                 Err(syntax(path, "the whole file", what))

@@ -7,7 +7,7 @@
 
 use super::CellValues;
 use super::assemble::NONE;
-use super::collect::{CellShape, FileCells};
+use super::collect::{FileCells, FileShape};
 use super::source::{reserve, syntax};
 use crate::MeshFileError;
 use cutlink_device::memory;
@@ -267,9 +267,9 @@ impl Vtu<'_> {
             }
             kept.push(i as u32);
             let shape = if kind == 10 {
-                CellShape::Tetrahedron
+                FileShape::Tetrahedron
             } else {
-                CellShape::Hexahedron
+                FileShape::Hexahedron
             };
             let list = self.cells.cell(shape, label, group);
             list.extend_from_slice(&corners[..shape.corners()]);

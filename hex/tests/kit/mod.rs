@@ -105,32 +105,101 @@ fn hex(p: [u32; 8]) -> Vec<Vec<u32>> {
 
 /// A block of n cells of size 1, mapped.
 pub(crate) fn block(n: [usize; 3], map: impl Fn([f64; 3]) -> [f64; 3]) -> PolyMesh {
-    let id = |x: usize, y: usize, z: usize| (x + (n[0] + 1) * (y + (n[1] + 1) * z)) as u32;
-    let (mut points, mut cells) = (Vec::new(), Vec::new());
+    let mut mesh = block_with(n, |p| p, |c| if c[2] < 1e-9 { "floor" } else { "rest" });
+    mesh.points.iter_mut().for_each(|p| *p = map(*p));
+    mesh
+}
+
+/// A block of n cells of size 1, whose points may coincide where `at` says so, as at the axis of a wedge. `patch` names
+/// boundary faces by their centres.
+pub(crate) fn block_with(
+    n: [usize; 3],
+    at: impl Fn([f64; 3]) -> [f64; 3],
+    patch: impl Fn([f64; 3]) -> &'static str,
+) -> PolyMesh {
+    let mut ids: BTreeMap<[u64; 3], u32> = BTreeMap::new();
+    let mut points = Vec::new();
+    let mut id = |[x, y, z]: [usize; 3]| {
+        let p = at([x as f64, y as f64, z as f64]).map(|c| c + 0.0);
+        *ids.entry(p.map(f64::to_bits)).or_insert_with(|| {
+            points.push(p);
+            points.len() as u32 - 1
+        })
+    };
+    let mut cells = Vec::new();
     for z in 0..=n[2] {
         for y in 0..=n[1] {
             for x in 0..=n[0] {
-                points.push(map([x as f64, y as f64, z as f64]));
-                if x < n[0] && y < n[1] && z < n[2] {
-                    let low = [
-                        id(x, y, z),
-                        id(x + 1, y, z),
-                        id(x + 1, y + 1, z),
-                        id(x, y + 1, z),
-                    ];
-                    let up = low.map(|p| p + ((n[0] + 1) * (n[1] + 1)) as u32);
-                    cells.push(hex([
-                        low[0], low[1], low[2], low[3], up[0], up[1], up[2], up[3],
-                    ]));
-                }
+                id([x, y, z]);
             }
         }
     }
-    mesh_of(
-        points,
-        &cells,
-        |c| if c[2] < 1e-9 { "floor" } else { "rest" },
-    )
+    for z in 0..n[2] {
+        for y in 0..n[1] {
+            for x in 0..n[0] {
+                let corner = [[0, 0], [1, 0], [1, 1], [0, 1]];
+                let [low, up] = [z, z + 1].map(|z| corner.map(|c| id([x + c[0], y + c[1], z])));
+                let mut faces = hex([low[0], low[1], low[2], low[3], up[0], up[1], up[2], up[3]]);
+                for face in &mut faces {
+                    face.dedup();
+                    if face.len() > 1 && face.first() == face.last() {
+                        face.pop();
+                    }
+                }
+                faces.retain(|face| face.len() > 2);
+                cells.push(faces);
+            }
+        }
+    }
+    mesh_of(points, &cells, patch)
+}
+
+/// Gives a patch a type.
+pub(crate) fn of_kind(mesh: &mut PolyMesh, name: &str, kind: &str) {
+    let mut patches = mesh.patches.iter_mut();
+    let patch = patches.find(|patch| patch.name == name);
+    patch.expect("a patch of that name").kind = kind.into();
+}
+
+/// Joins two patches, the second one by so much beside the first: faces in the same order, and points against one another
+/// from the same one on, as OpenFOAM has them.
+pub(crate) fn join(mesh: &mut PolyMesh, names: [&str; 2], shift: [f64; 3]) {
+    let of = |mesh: &PolyMesh, name: &str| {
+        let mut patches = mesh.patches.iter();
+        patches.position(|p| p.name == name).expect("a patch")
+    };
+    let [first, second] = names.map(|name| of(mesh, name));
+    let ([a, b], count) = (
+        [first, second].map(|i| mesh.patches[i].start),
+        mesh.patches[first].faces,
+    );
+    let near = |p: u32, q: u32| {
+        let [p, q] = [p, q].map(|p| mesh.points[p as usize]);
+        (0..3).all(|i| (p[i] + shift[i] - q[i]).abs() < 1e-6)
+    };
+    let mut faces: Vec<(u32, Vec<u32>)> = Vec::new();
+    for i in 0..count {
+        let ids = mesh.face(a + i);
+        let is_it = |&j: &usize| {
+            let other = mesh.face(b + j);
+            ids.iter().all(|&p| other.iter().any(|&q| near(p, q)))
+        };
+        let j = b + (0..count).find(is_it).expect("an image of each face");
+        let mut other = mesh.face(j).to_vec();
+        let from = other.iter().position(|&q| near(ids[0], q));
+        other.rotate_left(from.expect("an image of the first point"));
+        faces.push((mesh.owner[j], other));
+    }
+    for (i, (owner, ids)) in faces.into_iter().enumerate() {
+        mesh.owner[b + i] = owner;
+        let start = mesh.face_start[b + i] as usize;
+        mesh.face_points[start..start + ids.len()].copy_from_slice(&ids);
+    }
+    for (at, other) in [(first, names[1]), (second, names[0])] {
+        mesh.patches[at].kind = "cyclic".into();
+        let entry = ("neighbourPatch".to_owned(), other.to_owned());
+        mesh.patches[at].entries = vec![entry];
+    }
 }
 
 /// Extrudes quads and triangles of a plane, counter-clockwise, by some layers.

@@ -2,7 +2,7 @@
 
 use super::divide::{Origin, divide};
 use super::import::ImportOptions;
-use super::{Zones, create};
+use super::{Zones, create, suited};
 use crate::polymesh;
 use cutlink_common::{
     Error, Observer,
@@ -117,6 +117,7 @@ impl HexCase {
             return Err(Error::input(text).hint("give one for each cell"));
         }
         let opening = Opening::begin(choice)?;
+        let opening = suited(opening, choice, &self.parent, observer)?;
         let device = opening.get()?;
         let refined = &self.refined;
         let origin = |path: CellPath| {

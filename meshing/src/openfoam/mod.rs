@@ -30,12 +30,12 @@ pub use rules::CellRule;
 
 use cutlink_common::{
     Error, Observer,
-    device::{DeviceReport, OpenedDevice, Opening},
+    device::{DeviceReport, Opened, OpenedDevice, Opening},
     output,
 };
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
-use cutlink_hex::refine::{PARENT, PARENT_LISTS};
+use cutlink_hex::refine::{PARENT, PARENT_LISTS, only_on_host};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
 use divide::divide_parent;
 use fields::Fields;
@@ -121,6 +121,7 @@ pub fn refine(
     let (old, parent) = RefinedMesh::read(&folder)?;
     let fields = Fields::read(case, &old.mesh)?;
     let marks = rules::wanted(rules, &old, &fields)?;
+    let opening = suited(opening, choice, &parent, observer)?;
     let device = opening.get()?;
     let opened = &device.opened;
     let new = divide_parent(opened, &parent, &marks, observer)?;
@@ -138,6 +139,26 @@ pub fn refine(
     fields.write(&mapped)?;
     note(&report, rules, &parent, &folder, observer);
     Ok(report)
+}
+
+/// The device that refines a mesh: where it may be any, the CPU for what only the CPU refines.
+fn suited(
+    opening: Opening,
+    choice: DeviceChoice,
+    mesh: &PolyMesh,
+    observer: &mut dyn Observer,
+) -> Result<Opening, Error> {
+    let patch = only_on_host(&mesh.patches);
+    let Some(patch) = patch.filter(|_| choice == DeviceChoice::Auto) else {
+        return Ok(opening);
+    };
+    if !matches!(opening.get()?.opened, Opened::Cpu) {
+        observer.note(&format!(
+            "refined on the CPU: patch {} is of type {}",
+            patch.name, patch.kind
+        ));
+    }
+    Ok(Opening::begin(DeviceChoice::Cpu)?)
 }
 
 /// Zones of cells, of faces and of points.

@@ -39,11 +39,12 @@ pub(super) fn cells(
                     at += 1;
                     continue;
                 }
-                to_levels[at..at + 8].fill(level + 1);
-                for (child, to) in to_paths[at..at + 8].iter_mut().enumerate() {
+                let children = at..at + numbers.counts.shape.children() as usize;
+                to_levels[children.clone()].fill(level + 1);
+                for (child, to) in to_paths[children.clone()].iter_mut().enumerate() {
                     *to = path.child(child as u32);
                 }
-                at += 8;
+                at = children.end;
             }
         });
     Ok(NewCells {

@@ -3,7 +3,7 @@
 use super::group::collected;
 use super::view::View;
 use crate::kernels::{ClosedMarks, Corners, NONE};
-use crate::refine::{CellPath, RefineError};
+use crate::refine::{CellPath, RefineError, images};
 use cutlink_device::shared;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -57,6 +57,7 @@ impl Scratch {
                 }
             }
         });
+        self.join(view, u8::min);
         self.gather(view, u8::MAX, u8::min);
         self.apply(view, levels, |level, faces| {
             let least = faces.fold(u8::MAX, u8::min);
@@ -76,6 +77,7 @@ impl Scratch {
                 }
             }
         });
+        self.join(view, u8::max);
         self.gather(view, 0, u8::max);
         self.apply(view, levels, |level, faces| {
             let most = faces.fold(0, u8::max);
@@ -87,6 +89,22 @@ impl Scratch {
         self.at_point.clear();
         self.at_point.resize(view.points.len(), level);
         self.of_face.resize(view.owner.len(), level);
+    }
+
+    /// Joined points have the same level; one of several couples may reach others through them.
+    fn join(&mut self, view: View<'_>, join: impl Fn(u8, u8) -> u8) {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for [a, b] in view.mates() {
+                for (p, q) in images(a, b) {
+                    let ends = [p, q].map(|p| self.at_point[p as usize]);
+                    let level = join(ends[0], ends[1]);
+                    changed |= ends != [level; 2];
+                    self.at_point[p as usize] = level;
+                    self.at_point[q as usize] = level;
+                }
+            }
+        }
     }
 
     fn gather(&mut self, view: View<'_>, none: u8, join: impl Fn(u8, u8) -> u8 + Sync) {

@@ -1,7 +1,7 @@
 //! A mesh with the numbers of a step: `Cut` of `hex.cuh`.
 
 use super::view::View;
-use crate::kernels::{Corners, NONE, RefineTask, SplitNumbers};
+use crate::kernels::{CellShape, Corners, NONE, RefineTask, SplitNumbers};
 use cutlink_device::Host;
 
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ impl<'a> Cut<'a> {
         NONE
     }
 
-    /// Whether a face becomes four.
+    /// Whether a face becomes two or four.
     #[inline]
     pub(super) fn is_split(&self, face: usize) -> bool {
         self.numbers.split[face] != self.numbers.split[face + 1]
@@ -48,8 +48,12 @@ impl<'a> Cut<'a> {
     /// The new centre of a face, or [`NONE`].
     pub(super) fn center(&self, face: usize) -> u32 {
         let counts = &self.numbers.counts;
+        let before = match counts.shape {
+            CellShape::Sheet => self.numbers.quarters[face],
+            _ => self.numbers.split[face],
+        };
         match self.is_split(face) {
-            true => (counts.points + counts.edges) as u32 + self.numbers.split[face],
+            true => (counts.points + counts.edges) as u32 + before,
             false => NONE,
         }
     }
@@ -62,7 +66,27 @@ impl<'a> Cut<'a> {
         } else {
             counts.inner()
         };
-        face + 3 * self.numbers.split[face] as usize + inner
+        let split = self.numbers.split[face] as usize;
+        let added = match counts.shape {
+            CellShape::Sheet => split + 2 * self.numbers.quarters[face] as usize,
+            _ => 3 * split,
+        };
+        face + added + inner
+    }
+
+    /// The corners of a face in the order of its pieces: that of the loop, and on second patches that of the mate.
+    #[inline]
+    pub(super) fn order(&self, face: usize, corners: &[u32]) -> [usize; 4] {
+        let n = corners.len();
+        let is_second = face >= self.numbers.counts.internal
+            && matches!(self.view.boundary.mate(face), Some((_, true)));
+        std::array::from_fn(|i| match is_second {
+            _ if i >= n => i,
+            false => i,
+            // Joined loops begin at the same point, which may be no corner.
+            true if self.view.face(face as u32)[0] == corners[0] => (n - i) % n,
+            true => n - 1 - i,
+        })
     }
 
     /// The points in the middle of the edges of a face, each behind its corner: new ones, or those that hang there.

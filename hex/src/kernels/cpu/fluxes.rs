@@ -49,10 +49,6 @@ pub(super) fn split(task: &FluxTask<'_, Host>, flux: &[f64]) -> Vec<f64> {
 /// The potential of the children of each split cell, from the fluxes around it.
 fn potential(task: &FluxTask<'_, Host>, flux: &[f64]) -> Vec<f64> {
     let (view, volumes) = (View::new(task.mesh, task.of), task.volumes);
-    let solve = match task.mesh.shape {
-        CellShape::Hexahedron => hex_potential,
-        CellShape::Tetrahedron => tets::potential,
-    };
     let out = |cell: usize| {
         let signed = |&face: &u32| match view.owner[face as usize] as usize == cell {
             true => flux[face as usize],
@@ -63,43 +59,58 @@ fn potential(task: &FluxTask<'_, Host>, flux: &[f64]) -> Vec<f64> {
             .map(signed)
             .fold(0.0, |a, b| a + b)
     };
-    // Children of a split cell have consecutive numbers.
+    let children = task.mesh.shape.children() as usize;
+    // Children of a split cell have consecutive numbers; of four, the others here are none.
     let of_cell = |pair: &[u32]| {
         let first = pair[0] as usize;
-        if pair[1] - pair[0] != 8 {
+        if (pair[1] - pair[0]) as usize != children {
             return None;
         }
-        let out: [f64; 8] = std::array::from_fn(|i| out(first + i));
+        let is_child = |i: usize| i < children;
+        let out: [f64; 8] = std::array::from_fn(|i| if is_child(i) { out(first + i) } else { 0.0 });
         let sum = out.iter().fold(0.0, |a, b| a + b);
-        let volume = volumes[first..first + 8].iter().fold(0.0, |a, b| a + b);
-        let lack = |i: usize| sum * (volumes[first + i] / volume) - out[i];
-        Some((first, solve(std::array::from_fn(lack))))
+        let volume = volumes[first..first + children]
+            .iter()
+            .fold(0.0, |a, b| a + b);
+        let lack = |i: usize| match is_child(i) {
+            true => sum * (volumes[first + i] / volume) - out[i],
+            false => 0.0,
+        };
+        let lack = std::array::from_fn(lack);
+        let potential = match task.mesh.shape {
+            CellShape::Hexahedron => cube_potential(lack, &[1, 2, 4]),
+            CellShape::Tetrahedron => tets::potential(lack),
+            CellShape::Sheet => cube_potential(lack, &[1, 2]),
+        };
+        Some((first, potential))
     };
     let each = task.split.first.par_windows(2).filter_map(of_cell);
     let each: Vec<(usize, [f64; 8])> = each.collect();
     let mut potential = vec![0.0; task.mesh.cells()];
     for (first, of_children) in each {
-        potential[first..first + 8].copy_from_slice(&of_children);
+        potential[first..first + children].copy_from_slice(&of_children[..children]);
     }
     potential
 }
 
-/// The potential of 8 children whose differences have these sums: the pseudo-inverse of the cube's graph Laplacian. Its
-/// eigenvectors are Walsh functions, its eigenvalues twice the number of axes along which they change sign.
-fn hex_potential(mut sums: [f64; 8]) -> [f64; 8] {
+/// The potential of 4 or 8 children whose differences have these sums: the pseudo-inverse of the graph Laplacian of a square
+/// or cube, whose axes are the bits of children. Its eigenvectors are Walsh functions, its eigenvalues twice the number of
+/// axes along which they change sign.
+fn cube_potential(mut sums: [f64; 8], axes: &[usize]) -> [f64; 8] {
+    let children = 1 << axes.len();
     let walsh = |x: &mut [f64; 8]| {
-        for bit in [1, 2, 4] {
-            for i in (0..8).filter(|i| i & bit == 0) {
+        for bit in axes {
+            for i in (0..children).filter(|i| i & bit == 0) {
                 (x[i], x[i | bit]) = (x[i] + x[i | bit], x[i] - x[i | bit]);
             }
         }
     };
     walsh(&mut sums);
-    for (i, x) in sums.iter_mut().enumerate() {
+    for (i, x) in sums[..children].iter_mut().enumerate() {
         *x = if i == 0 {
             0.0
         } else {
-            *x / f64::from(16 * i.count_ones())
+            *x / f64::from(2 * children as u32 * i.count_ones())
         };
     }
     walsh(&mut sums);
@@ -123,9 +134,14 @@ pub(super) fn parts(
         let of_owner = coarse.faces_of(owner as usize);
         if face >= internal {
             let rim = fine.rims[face - internal];
+            // Joined faces of one cell and one face of the parent have other cells behind their mates.
+            let across = match view.across(face) {
+                Some(cell) => Some(holder(cell)?),
+                None => None,
+            };
             let is_it = |&f: &u32| {
                 let at = (f as usize).checked_sub(coarse_internal);
-                at.is_some_and(|at| to.rims[at] == rim)
+                at.is_some_and(|at| to.rims[at] == rim) && coarse.across(f as usize) == across
             };
             return of_owner.iter().copied().find(is_it);
         }

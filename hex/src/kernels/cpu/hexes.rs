@@ -72,10 +72,11 @@ impl Shape for Hexes {
     }
 
     #[inline]
-    fn pieces(cut: Cut<'_>, face: usize) -> [(u32, [u32; 4]); 4] {
+    fn pieces(cut: Cut<'_>, face: usize) -> ([(u32, [u32; 4]); 4], usize) {
         let quad = cut.view.side::<4>(face);
         let (middles, center) = (cut.middles(face, &quad), cut.center(face));
-        std::array::from_fn(|i| (quad[i], [quad[i], middles[i], center, middles[(i + 3) % 4]]))
+        let piece = |i: usize| (quad[i], [quad[i], middles[i], center, middles[(i + 3) % 4]]);
+        (cut.order(face, &quad).map(piece), 4)
     }
 
     fn child(cut: Cut<'_>, cell: usize, face: usize, piece: u32) -> u32 {

@@ -14,6 +14,7 @@ mod outlines;
 mod places;
 mod points;
 mod shape;
+mod sheets;
 mod tets;
 mod view;
 
@@ -25,11 +26,14 @@ use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
 use cut::Cut;
 use cutlink_device::Host;
 use hexes::Hexes;
+use sheets::Sheets;
 use tets::Tets;
 use view::View;
 
 #[expect(unsafe_code, reason = "as declared")]
 impl RefineKernels for Host {
+    const TAKES_ALL: bool = true;
+
     unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
         group::cell_faces(mesh)
     }
@@ -43,6 +47,7 @@ impl RefineKernels for Host {
         match mesh.shape {
             CellShape::Hexahedron => corners::corners(view),
             CellShape::Tetrahedron => Ok((tets::corners(view, &mesh.paths)?, 0)),
+            CellShape::Sheet => sheets::corners(view),
         }
     }
 
@@ -61,9 +66,8 @@ impl RefineKernels for Host {
         task: &RefineTask<'_, Self>,
         closed: ClosedMarks,
     ) -> Result<SplitNumbers<Self>, RefineError> {
-        let patches: Vec<usize> = task.mesh.patches.iter().map(|patch| patch.start).collect();
         let (view, shape) = (View::new(task.mesh, task.of), task.mesh.shape);
-        number::number(view, shape, task.corners, task.marks, closed, &patches)
+        number::number(view, shape, task.corners, task.marks, closed)
     }
 
     unsafe fn places(
@@ -75,6 +79,7 @@ impl RefineKernels for Host {
         match task.mesh.shape {
             CellShape::Hexahedron => places::places::<Hexes>(cut),
             CellShape::Tetrahedron => places::places::<Tets>(cut),
+            CellShape::Sheet => places::places::<Sheets>(cut),
         }
     }
 
@@ -96,6 +101,7 @@ impl RefineKernels for Host {
         match task.mesh.shape {
             CellShape::Hexahedron => outlines::outlines::<Hexes>(cut, places),
             CellShape::Tetrahedron => outlines::outlines::<Tets>(cut, places),
+            CellShape::Sheet => outlines::outlines::<Sheets>(cut, places),
         }
     }
 
@@ -119,6 +125,7 @@ impl RefineKernels for Host {
         match task.mesh.shape {
             CellShape::Hexahedron => outlines::emit::<Hexes>(cut, places, rims, outlines, &order),
             CellShape::Tetrahedron => outlines::emit::<Tets>(cut, places, rims, outlines, &order),
+            CellShape::Sheet => outlines::emit::<Sheets>(cut, places, rims, outlines, &order),
         }
     }
 

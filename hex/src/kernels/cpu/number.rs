@@ -3,6 +3,7 @@
 use super::group::{filled, filled_with};
 use super::hexes::Hexes;
 use super::shape::{Shape, is_plain};
+use super::sheets::Sheets;
 use super::tets::Tets;
 use super::view::View;
 use crate::kernels::{CellShape, ClosedMarks, Corners, NONE, SplitCounts, SplitNumbers};
@@ -16,15 +17,15 @@ pub(super) fn number(
     corners: &[Corners],
     marks: &[u8],
     closed: ClosedMarks,
-    patches: &[usize],
 ) -> Result<SplitNumbers<Host>, RefineError> {
     let (cells, faces) = (view.cells(), view.owner.len());
     let mut first = memory::with_capacity("numbers of cells", cells + 1)?;
-    first.par_extend(marks.par_iter().map(|&m| if m == 0 { 1u32 } else { 8 }));
+    let children = |&mark: &u8| if mark == 0 { 1 } else { shape.children() };
+    first.par_extend(marks.par_iter().map(children));
     first.push(0);
     let new_cells = scan::exclusive_scan(&mut first).ok_or(RefineError::TooLarge {
         what: "cells",
-        count: (cells + 7 * closed.count) as u64,
+        count: (cells + (shape.children() as usize - 1) * closed.count) as u64,
     })?;
     let mut split = memory::with_capacity("numbers of faces", faces + 1)?;
     let is_split = |face: usize| u32::from(is_split(view, marks, face));
@@ -34,6 +35,8 @@ pub(super) fn number(
     let has_corners = |face: usize| match shape {
         CellShape::Hexahedron => !view.side::<4>(face).contains(&NONE),
         CellShape::Tetrahedron => !view.side::<3>(face).contains(&NONE),
+        // At the axis of a wedge, faces have three.
+        CellShape::Sheet => !view.side::<4>(face)[..3].contains(&NONE),
     };
     let is_unfit = |&face: &usize| split[face] != split[face + 1] && !has_corners(face);
     if let Some(face) = (0..faces).into_par_iter().find_first(is_unfit) {
@@ -47,7 +50,22 @@ pub(super) fn number(
     let (edge_start, edges) = match shape {
         CellShape::Hexahedron => edges::<Hexes>(view, corners, &marked)?,
         CellShape::Tetrahedron => edges::<Tets>(view, corners, &marked)?,
+        CellShape::Sheet => edges::<Sheets>(view, corners, &marked)?,
     };
+    let mut quarters = Vec::new();
+    if shape == CellShape::Sheet {
+        quarters = memory::with_capacity("numbers of faces", faces + 1)?;
+        let is_quartered =
+            |face: usize| u32::from(split[face] != split[face + 1] && view.boundary.is_sheet(face));
+        quarters.par_extend((0..faces).into_par_iter().map(is_quartered));
+        quarters.push(0);
+        scan::exclusive_scan(&mut quarters);
+    }
+    let added = |face: usize| match shape {
+        CellShape::Sheet => (split[face] + 2 * quarters[face]) as usize,
+        _ => 3 * split[face] as usize,
+    };
+    let patches = view.boundary.patches.iter();
     let internal = view.neighbour.len();
     let counts = SplitCounts {
         shape,
@@ -58,12 +76,19 @@ pub(super) fn number(
         marked: marked.len(),
         edges: edges.len(),
         split: all_split as usize,
-        split_internal: split[internal] as usize,
-        split_patches: patches.iter().map(|&face| split[face]).collect(),
+        quarters: match shape {
+            CellShape::Sheet => quarters[faces] as usize,
+            CellShape::Hexahedron => all_split as usize,
+            CellShape::Tetrahedron => 0,
+        },
+        added: added(faces),
+        added_internal: added(internal),
+        added_patches: patches.map(|patch| added(patch.start)).collect(),
     };
     Ok(SplitNumbers {
         first,
         split,
+        quarters,
         marked,
         edges,
         edge_start,
@@ -71,22 +96,21 @@ pub(super) fn number(
     })
 }
 
-/// Whether a face becomes four: a cell of its level is marked.
+/// Whether a face is divided: a cell of its level is marked.
 fn is_split(view: View<'_>, marks: &[u8], face: usize) -> bool {
     let level = view.face_level(face);
     let is_marked =
         |cell: u32| marks[cell as usize] != 0 && view.cell_levels[cell as usize] == level;
-    is_marked(view.owner[face]) || view.neighbour.get(face).is_some_and(|&n| is_marked(n))
+    is_marked(view.owner[face]) || view.across(face).is_some_and(is_marked)
 }
 
 /// The edges of marked cells that have no point yet, ascending, and for each point those whose smaller point is before it.
-/// Lists by the smaller point: counts, a scan, a fill, and each list of some twelve sorted.
+/// Where patches are joined, an edge is split with its images.
 fn edges<S: Shape>(
     view: View<'_>,
     corners: &[Corners],
     marked: &[u32],
 ) -> Result<(Vec<u32>, Vec<u64>), RefineError> {
-    let points = view.points.len();
     let mut keys = filled_with(
         "edges of split cells",
         S::EDGES.len() * marked.len(),
@@ -103,6 +127,31 @@ fn edges<S: Shape>(
             }
         }
     });
+    loop {
+        let (start, edges) = sorted(view.points.len(), &keys)?;
+        let is_in = |key: u64| {
+            let point = (key >> 32) as usize;
+            edges[start[point] as usize..start[point + 1] as usize].contains(&key)
+        };
+        let lacking = |edges: [[u32; 2]; 2]| {
+            let [a, b] = edges.map(|[p, q]| key(p, q));
+            match (is_in(a), is_in(b)) {
+                (true, false) => Some(b),
+                (false, true) => Some(a),
+                _ => None,
+            }
+        };
+        let before = keys.len();
+        keys.extend(view.joined_edges().filter_map(lacking));
+        if keys.len() == before {
+            return Ok((start, edges));
+        }
+    }
+}
+
+/// Keys, ascending, each once, and for each point those whose smaller point is before it. Lists by the smaller point: counts,
+/// a scan, a fill, and each list of some twelve sorted.
+fn sorted(points: usize, keys: &[u64]) -> Result<(Vec<u32>, Vec<u64>), RefineError> {
     let known = || keys.iter().filter(|&&key| key != NO_KEY);
     let mut start = filled("split edges by point", points + 1)?;
     for &key in known() {
@@ -116,8 +165,7 @@ fn edges<S: Shape>(
         *next += 1;
     }
     // Starts have become ends; each list begins where the one before it ends.
-    let mut edges = memory::with_capacity("split edges", keys.len())?;
-    drop(keys);
+    let mut edges = memory::with_capacity("split edges", ends.len())?;
     let mut from = 0;
     for (point, end) in start[..points].iter_mut().enumerate() {
         let list = &mut ends[from..*end as usize];

@@ -39,7 +39,8 @@ pub(super) fn outlines<S: Shape>(
         if !cut.is_split(face) {
             return put(slot, ends(WHOLE), cut.view.face(face as u32));
         }
-        for (i, (piece, outline)) in S::pieces(cut, face).iter().enumerate() {
+        let (pieces, count) = S::pieces(cut, face);
+        for (i, (piece, outline)) in pieces[..count].iter().enumerate() {
             put(slot + i, ends(*piece), outline.as_ref());
         }
     });
@@ -121,7 +122,8 @@ pub(super) fn emit<S: Shape>(
         if !cut.is_split(face) {
             return put(slot, face as u32, cut.view.face(face as u32));
         }
-        for (i, (_, outline)) in S::pieces(cut, face).iter().enumerate() {
+        let (pieces, count) = S::pieces(cut, face);
+        for (i, (_, outline)) in pieces[..count].iter().enumerate() {
             put(slot + i, face as u32, outline.as_ref());
         }
     });

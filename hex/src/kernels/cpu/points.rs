@@ -3,6 +3,7 @@
 use super::cut::Cut;
 use super::hexes::{Hexes, SIDES};
 use super::shape::Shape;
+use super::sheets::Sheets;
 use super::tets::Tets;
 use crate::geometry::{add, cross, dot, norm, scale, sub};
 use crate::kernels::{CellShape, NONE, NewPoints};
@@ -25,6 +26,7 @@ pub(super) fn points(cut: Cut<'_>) -> Result<NewPoints<Host>, RefineError> {
     let edges = match counts.shape {
         CellShape::Hexahedron => Hexes::EDGES,
         CellShape::Tetrahedron => Tets::EDGES,
+        CellShape::Sheet => Sheets::EDGES,
     };
     // The level of a midpoint is one beyond that of the cells whose edge it halves.
     let mut of_edges = vec![0u8; numbers.edges.len()];
@@ -38,17 +40,23 @@ pub(super) fn points(cut: Cut<'_>) -> Result<NewPoints<Host>, RefineError> {
             }
         }
     });
+    join_levels(cut, &mut of_edges);
     levels.append(&mut of_edges);
     if counts.shape == CellShape::Tetrahedron {
         return Ok(NewPoints { points, levels });
     }
-    let is_split = |&face: &usize| cut.is_split(face);
+    let is_sheet = counts.shape == CellShape::Sheet;
+    let is_split =
+        |&face: &usize| cut.is_split(face) && (!is_sheet || view.boundary.is_sheet(face));
     let split: Vec<usize> = (0..counts.faces).into_par_iter().filter(is_split).collect();
     points.par_extend(split.par_iter().map(|&face| {
         let quad = view.side::<4>(face).map(|p| old[p as usize]);
         center_of(&quad).0
     }));
     levels.par_extend(split.par_iter().map(|&face| view.face_level(face) + 1));
+    if is_sheet {
+        return Ok(NewPoints { points, levels });
+    }
     points.par_extend(numbers.marked.par_iter().map(|&cell| {
         let at = cut.corners[cell as usize].map(|p| old[p as usize]);
         center_of_cell(&at)
@@ -56,6 +64,24 @@ pub(super) fn points(cut: Cut<'_>) -> Result<NewPoints<Host>, RefineError> {
     let level = |&cell: &u32| view.cell_levels[cell as usize] + 1;
     levels.par_extend(numbers.marked.par_iter().map(level));
     Ok(NewPoints { points, levels })
+}
+
+/// Midpoints of joined edges have the same level.
+fn join_levels(cut: Cut<'_>, levels: &mut [u8]) {
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for edges in cut.view.joined_edges() {
+            let [a, b] = edges.map(|[p, q]| cut.middle(p, q));
+            if a != NONE && b != NONE {
+                let at = [a, b].map(|middle| middle as usize - cut.numbers.counts.points);
+                let level = levels[at[0]].max(levels[at[1]]);
+                changed |= at.iter().any(|&at| levels[at] != level);
+                for at in at {
+                    levels[at] = level;
+                }
+            }
+        }
+    }
 }
 
 /// Centre and area vector of a quad: OpenFOAM's, a fan of triangles around the mean of the corners.

@@ -27,8 +27,9 @@ pub(super) trait Shape {
     /// A list of [`PLACES`](Self::PLACES) words.
     type Places: AsRef<[u32]>;
 
-    /// The four pieces of a split face, each with what [`behind`](Self::behind) knows it by.
-    fn pieces(cut: Cut<'_>, face: usize) -> [(u32, Self::Side); 4];
+    /// The pieces of a split face, each with what [`behind`](Self::behind) knows it by, and their number. Those of joined
+    /// faces are in the same order, and begin at the same points.
+    fn pieces(cut: Cut<'_>, face: usize) -> ([(u32, Self::Side); 4], usize);
 
     /// The child of a split cell behind a face of its level, at a corner of it or in its middle; or behind a face that is
     /// part of one of its sides, with [`WHOLE`].

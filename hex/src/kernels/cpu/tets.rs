@@ -86,13 +86,15 @@ impl Shape for Tets {
     }
 
     #[inline]
-    fn pieces(cut: Cut<'_>, face: usize) -> [(u32, [u32; 3]); 4] {
+    fn pieces(cut: Cut<'_>, face: usize) -> ([(u32, [u32; 3]); 4], usize) {
         let corners = cut.view.side::<3>(face);
         let middles = cut.middles(face, &corners);
-        std::array::from_fn(|i| match i {
-            3 => (MIDDLE, middles),
-            _ => (corners[i], [corners[i], middles[i], middles[(i + 2) % 3]]),
-        })
+        let [a, b, c, _] = cut.order(face, &corners);
+        let piece = |i: usize| (corners[i], [corners[i], middles[i], middles[(i + 2) % 3]]);
+        // From the midpoint between the first two corners on.
+        let from = if (a + 1) % 3 == b { a } else { b };
+        let middle = std::array::from_fn(|i| middles[(from + i) % 3]);
+        ([piece(a), piece(b), piece(c), (MIDDLE, middle)], 4)
     }
 
     fn child(cut: Cut<'_>, cell: usize, face: usize, piece: u32) -> u32 {

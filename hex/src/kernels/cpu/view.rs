@@ -1,7 +1,7 @@
 //! A mesh and its faces by cell, as the stages see them: `View` of `hex.cuh`.
 
 use crate::kernels::{CellFaces, NONE};
-use crate::refine::HexMesh;
+use crate::refine::{Boundary, HexMesh};
 use cutlink_device::Host;
 
 #[derive(Clone, Copy)]
@@ -15,6 +15,7 @@ pub(super) struct View<'a> {
     pub(super) point_levels: &'a [u8],
     start: &'a [u32],
     of_cell: &'a [u32],
+    pub(super) boundary: &'a Boundary,
 }
 
 impl<'a> View<'a> {
@@ -29,6 +30,7 @@ impl<'a> View<'a> {
             point_levels: &mesh.point_levels,
             start: &of.start,
             of_cell: &of.faces,
+            boundary: &mesh.boundary,
         }
     }
 
@@ -89,14 +91,43 @@ impl<'a> View<'a> {
         if is_whole { NONE } else { found }
     }
 
+    /// The cell on the other side of a face: behind its mate, where there is one.
+    #[inline]
+    pub(super) fn across(&self, face: usize) -> Option<u32> {
+        match self.neighbour.get(face) {
+            Some(&neighbour) => Some(neighbour),
+            None => self.boundary.mate(face).map(|(mate, _)| self.owner[mate]),
+        }
+    }
+
     /// The level of a face: that of the finer cell.
     #[inline]
     pub(super) fn face_level(&self, face: usize) -> u8 {
         let owner = self.cell_levels[self.owner[face] as usize];
-        match self.neighbour.get(face) {
-            Some(&neighbour) => owner.max(self.cell_levels[neighbour as usize]),
+        match self.across(face) {
+            Some(other) => owner.max(self.cell_levels[other as usize]),
             None => owner,
         }
+    }
+
+    /// Joined faces, those of first patches before their mates.
+    pub(super) fn mates(&self) -> impl Iterator<Item = [&'a [u32]; 2]> {
+        let loops = |face: usize| self.face(face as u32);
+        self.boundary
+            .mates()
+            .map(move |(a, b)| [loops(a), loops(b)])
+    }
+
+    /// Joined edges of faces, each as two points.
+    pub(super) fn joined_edges(&self) -> impl Iterator<Item = [[u32; 2]; 2]> {
+        self.mates().flat_map(|[a, b]| {
+            let edge = move |k: usize| {
+                let n = a.len().min(b.len());
+                let [next, behind] = [(k + 1) % n, n - 1 - k];
+                [[a[k], a[next]], [b[(n - k) % n], b[behind]]]
+            };
+            (0..a.len().min(b.len())).map(edge)
+        })
     }
 
     /// The corners of a face of a cell's side, in its loop; [`NONE`] for those that are not there.

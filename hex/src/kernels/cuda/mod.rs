@@ -73,15 +73,17 @@ fn cut<'a>(
         .val(numbers.counts.marked as u32)
 }
 
-/// The kernel of a shape.
+/// The kernel of a shape. Meshes of one cell's thickness are refused before: [`RefineKernels::TAKES_ALL`].
 fn of_shape(shape: CellShape, hexes: &'static str, tets: &'static str) -> &'static str {
     match shape {
-        CellShape::Hexahedron => hexes,
         CellShape::Tetrahedron => tets,
+        CellShape::Hexahedron | CellShape::Sheet => hexes,
     }
 }
 
 impl RefineKernels for Cuda {
+    const TAKES_ALL: bool = false;
+
     unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
         group::cell_faces(self, mesh)
     }
@@ -92,8 +94,8 @@ impl RefineKernels for Cuda {
         of: &CellFaces<Self>,
     ) -> Result<(CudaBuf<Corners>, usize), RefineError> {
         match mesh.shape {
-            CellShape::Hexahedron => corners::corners(self, mesh, of),
             CellShape::Tetrahedron => Ok((tets::corners(self, mesh, of)?, 0)),
+            CellShape::Hexahedron | CellShape::Sheet => corners::corners(self, mesh, of),
         }
     }
 

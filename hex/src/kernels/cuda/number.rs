@@ -1,7 +1,7 @@
 //! Scans, and edges sorted; some read-backs of counts.
 
 use super::{D, NUMBER, THREADS, of_shape, view};
-use crate::kernels::{ClosedMarks, NONE, RefineTask, SplitCounts, SplitNumbers};
+use crate::kernels::{CellShape, ClosedMarks, NONE, RefineTask, SplitCounts, SplitNumbers};
 use crate::refine::{RefineError, unfit};
 use cutlink_device::{
     Backend,
@@ -43,7 +43,8 @@ pub(super) fn number(
         return Err(RefineError::TooLarge { what, count });
     }
     let internal = mesh.neighbour.len();
-    let starts = mesh.patches.iter().map(|patch| patch.start as u32);
+    let starts = mesh.boundary.patches.iter();
+    let starts = starts.map(|patch| patch.start as u32);
     let at: Vec<u32> = starts.chain([internal as u32]).collect();
     let mut split_patches = pick(cuda, &split, &at)?;
     let split_internal = split_patches.pop().unwrap_or(0) as usize;
@@ -56,12 +57,19 @@ pub(super) fn number(
         marked: marked.len(),
         edges: edges.len(),
         split: totals[1] as usize,
-        split_internal,
-        split_patches,
+        quarters: match mesh.shape {
+            CellShape::Tetrahedron => 0,
+            _ => totals[1] as usize,
+        },
+        added: 3 * totals[1] as usize,
+        added_internal: 3 * split_internal,
+        added_patches: split_patches.iter().map(|&n| 3 * n as usize).collect(),
     };
+    let quarters = cuda.alloc("numbers of faces", 0, 0u32)?;
     Ok(SplitNumbers {
         first,
         split,
+        quarters,
         marked,
         edges,
         edge_start,

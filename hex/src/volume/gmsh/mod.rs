@@ -10,7 +10,7 @@ mod v2;
 mod v4;
 
 use super::assemble::NONE;
-use super::collect::{CellShape, FileCells};
+use super::collect::{FileCells, FileShape};
 use super::source::reserve;
 use crate::MeshFileError;
 use lexer::Lexer;
@@ -246,11 +246,11 @@ impl Gmsh {
                 self.cells.faces.push(([a, b, c, d], group));
             }
             4 => {
-                let list = self.cells.cell(CellShape::Tetrahedron, tag, group);
+                let list = self.cells.cell(FileShape::Tetrahedron, tag, group);
                 list.extend_from_slice(&corners[..4]);
             }
             5 => {
-                let list = self.cells.cell(CellShape::Hexahedron, tag, group);
+                let list = self.cells.cell(FileShape::Hexahedron, tag, group);
                 list.extend_from_slice(&corners);
             }
             _ => {
