@@ -13,6 +13,7 @@
 //! Internal faces come first, in upper-triangular order: by owner, then by neighbour. Boundary faces follow, patch by
 //! patch. [`PolyMesh::validate`] checks all of this and that each cell is closed.
 
+mod decompose;
 mod error;
 mod geometry;
 pub mod kernels;
@@ -25,6 +26,7 @@ pub mod snap;
 mod validate;
 pub mod volume;
 
+pub use decompose::MeshPart;
 pub use error::MeshFileError;
 pub use geometry::{CellGeometry, FaceGeometry};
 pub use layers::{LayerCounts, LayerLength, LayerRule, LayerThickness, Layers};

@@ -20,7 +20,7 @@ mod zones;
 
 pub use field::{FieldEntries, FieldValue, FoamField};
 pub(crate) use read::read_labels;
-pub(crate) use write::write_labels;
+pub(crate) use write::{write_labels, write_signed};
 pub use zones::{FoamZone, ZONE_FILES, read_zones, write_zones};
 
 /// How the lists of a `polyMesh` are written.

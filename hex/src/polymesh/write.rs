@@ -79,8 +79,8 @@ impl PolyMesh {
         match name {
             "points" => out.points(&self.points),
             "faces" if binary => {
-                out.labels(&self.face_start, |&id| id)?;
-                out.labels(&self.face_points, |&id| id)
+                out.labels(&self.face_start, |&id| id.into())?;
+                out.labels(&self.face_points, |&id| id.into())
             }
             "faces" => out.text(self.faces(), |face, text| {
                 let ids = self.face(face);
@@ -90,8 +90,8 @@ impl PolyMesh {
                 }
                 text.extend_from_slice(b")\n");
             }),
-            "owner" => out.labels(&self.owner, |&id| id),
-            "neighbour" => out.labels(&self.neighbour, |&id| id),
+            "owner" => out.labels(&self.owner, |&id| id.into()),
+            "neighbour" => out.labels(&self.neighbour, |&id| id.into()),
             "cellLevel" => out.labels(levels(|l| &l.cell), |&level| level.into()),
             "pointLevel" => out.labels(levels(|l| &l.point), |&level| level.into()),
             "level0Edge" => {
@@ -139,6 +139,26 @@ pub(crate) fn write_labels(
     labels: &[u32],
     format: PolyMeshFormat,
 ) -> Result<u64, MeshFileError> {
+    write_list(folder, name, labels, |&label| label.into(), format)
+}
+
+/// The same where labels may be negative.
+pub(crate) fn write_signed(
+    folder: &Path,
+    name: &str,
+    labels: &[i64],
+    format: PolyMeshFormat,
+) -> Result<u64, MeshFileError> {
+    write_list(folder, name, labels, |&label| label, format)
+}
+
+fn write_list<T: Sync>(
+    folder: &Path,
+    name: &str,
+    labels: &[T],
+    id: impl Fn(&T) -> i64 + Sync,
+    format: PolyMeshFormat,
+) -> Result<u64, MeshFileError> {
     let path = folder.join(name);
     let write = || {
         let mut out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
@@ -150,7 +170,7 @@ pub(crate) fn write_labels(
             wide,
         };
         lists.header("labelList", name, None)?;
-        lists.labels(labels, |&label| label)?;
+        lists.labels(labels, &id)?;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
         Ok(file.metadata()?.len())
@@ -205,15 +225,15 @@ impl<W: Write> Lists<'_, W> {
         })
     }
 
-    fn labels<T: Sync>(&mut self, values: &[T], id: impl Fn(&T) -> u32 + Sync) -> io::Result<()> {
+    fn labels<T: Sync>(&mut self, values: &[T], id: impl Fn(&T) -> i64 + Sync) -> io::Result<()> {
         let wide = self.wide;
         if self.binary {
             return self.raw(values.len(), |range, bytes| {
                 for value in &values[range] {
                     let value = id(value);
                     match wide {
-                        true => bytes.extend_from_slice(&u64::from(value).to_le_bytes()),
-                        false => bytes.extend_from_slice(&value.to_le_bytes()),
+                        true => bytes.extend_from_slice(&value.to_le_bytes()),
+                        false => bytes.extend_from_slice(&(value as i32).to_le_bytes()),
                     }
                 }
             });

@@ -26,7 +26,7 @@ fn shift(n: [usize; 3], axis: usize) -> [f64; 3] {
 }
 
 /// A block that goes on along some axes, bent so that it still does.
-fn periodic(n: [usize; 3], axes: &[usize], bend: f64) -> PolyMesh {
+pub(crate) fn periodic(n: [usize; 3], axes: &[usize], bend: f64) -> PolyMesh {
     let mut mesh = block_with(n, |p| p, |c| side(c, n));
     for &axis in axes {
         join(&mut mesh, NAMES[axis], shift(n, axis));

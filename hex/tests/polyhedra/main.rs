@@ -10,6 +10,7 @@ mod fluxes;
 mod hostile;
 mod joined;
 mod layers;
+mod parts;
 mod refine;
 mod sheets;
 mod snap;

@@ -54,7 +54,10 @@ impl Fields {
                 continue;
             };
             if !field.class.starts_with("vol") && !fluxes::is_flux(&field, mesh) {
-                all.left_out.push(name);
+                // Without lists it fits every mesh.
+                if has_lists(&field) {
+                    all.left_out.push(name);
+                }
                 continue;
             }
             check(&path, &field, mesh)?;
@@ -234,6 +237,13 @@ fn put(folder: &Path, location: &str, fields: &[(String, FoamField)]) -> Result<
         })?;
     }
     Ok(())
+}
+
+/// Whether a field has values of single cells, faces or points.
+fn has_lists(field: &FoamField) -> bool {
+    let of_patches = field.patches.iter().flat_map(|(_, entries)| entries);
+    let mut values = field.entries.iter().chain(of_patches);
+    values.any(|(_, value)| matches!(value, FieldValue::List { .. }) && !is_empty_list(value))
 }
 
 fn is_of_faces(field: &FoamField) -> bool {

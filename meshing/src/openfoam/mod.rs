@@ -10,7 +10,7 @@
 //! | fields of cells: scalars, vectors, tensors | the same value to children, means by volume to coarser cells |
 //! | their values on patches | likewise, means by area |
 //! | fluxes of volume or mass, such as `phi` | divided by areas, summed up; each cell keeps its divergence |
-//! | other fields of faces | left out; OpenFOAM computes them |
+//! | other fields of faces, fields of points | left out where they have lists |
 //! | other files | stay as they are |
 //!
 //! Zones of cells, faces and points are those of the parent, as `refineHexMesh` has them: parts of their cells and faces,
@@ -225,8 +225,16 @@ fn note(
         );
     }
     if report.polyhedra > 0 {
+        let is_thin = parent.patches.iter();
+        let is_thin = is_thin
+            .filter(|patch| patch.faces > 0)
+            .any(|patch| matches!(patch.kind.as_str(), "empty" | "wedge"));
+        let what = match is_thin {
+            true => "do not lie between two quadrilaterals of empty or wedge patches",
+            false => "are not hexahedra",
+        };
         observer.note(&format!(
-            "{} of {} cells of the parent are not hexahedra: they stay as they are, and limit the levels beside them",
+            "{} of {} cells of the parent {what}: they stay as they are, and limit the levels beside them",
             report.polyhedra, parent.cells
         ));
     }

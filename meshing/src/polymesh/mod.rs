@@ -18,10 +18,12 @@ mod arrays;
 mod cells;
 mod folder;
 mod grading;
+mod images;
 mod layers;
 mod patch_type;
 mod pockets;
 mod points;
+mod processors;
 mod report;
 mod target;
 mod template;
@@ -237,14 +239,15 @@ fn of_grading(
 }
 
 impl Castellated {
-    /// Moves the walls onto the surface that they stand for, as placed in the box; `finest` is the length of the finest
-    /// cells. Walls of closed holes stay. See [`cutlink_hex::snap`].
+    /// Moves the walls onto the surface that they stand for, as placed in the box of `mesh`, or onto its images along periodic
+    /// axes. Walls of closed holes stay. See [`cutlink_hex::snap`].
     ///
     /// # Errors
     /// Memory that is not there.
-    pub fn snap(&mut self, surface: &Surface<3>, finest: f64) -> Result<(), Error> {
+    pub fn snap(&mut self, surface: &Surface<3>, mesh: &Mesh<3>) -> Result<(), Error> {
         let patches = surface.patches.len();
-        let facets = SnapSurface::new(surface, finest)?;
+        let finest = mesh.frame.dx_at(mesh.forest.finest());
+        let facets = SnapSurface::new(&images::with_images(surface, mesh), finest)?;
         let walls: Vec<String> = self
             .mesh
             .patches
@@ -308,7 +311,7 @@ pub fn export<const D: usize>(
         None => castellate(mesh, &of.labels)?,
     };
     if let Some(surface) = of.snap_to {
-        made.snap(surface, finest)?;
+        made.snap(surface, mesh)?;
     }
     if !of.layers.is_empty() {
         let unit = match of.template {
@@ -325,6 +328,11 @@ pub fn export<const D: usize>(
     let mut bytes = write(&made.mesh, &made.zones, of.case, of.format, of.force)?;
     if let Some(files) = files {
         bytes += files.write(of.case)?;
+        processors::clear(of.case)?;
+        if let Some(counts) = files.parts {
+            let fields = files.fields();
+            bytes += processors::write(&made, counts, &fields, of.case, of.format)?;
+        }
         made.case = files.told;
     }
     Ok((made, bytes))

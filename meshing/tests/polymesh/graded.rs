@@ -218,6 +218,47 @@ fn a_body_that_crosses_a_periodic_face_has_the_cells_of_the_rule() {
 }
 
 #[test]
+fn a_body_that_crosses_a_periodic_face_is_snapped_on_both_sides() {
+    let options = MeshOptions {
+        translate: Some(Numbers::Many(vec![0.0, 0.9, 0.0])),
+        periodic: Some("y".parse().expect("an axis")),
+        deviation: Some(1e-4),
+        polymesh: Some("unused".into()),
+        snap: true,
+        ..sphere(3)
+    };
+    let of = embedded(&options);
+    let mut made = by_cell(&of, 2);
+    let placed = of.0.placed.as_ref().expect("the surface as placed");
+    // Wall points that are not in the periodic faces, by their distance from the sphere or its image.
+    let off = |made: &Castellated| -> Vec<f64> {
+        let mesh = &made.mesh;
+        let wall = mesh.patches.iter().find(|p| p.name == "sphere");
+        let wall = wall.expect("the sphere's patch");
+        let faces = wall.start..wall.start + wall.faces;
+        let points: HashSet<u32> = faces.flat_map(|f| mesh.face(f).to_vec()).collect();
+        let at = points.into_iter().map(|p| mesh.points[p as usize]);
+        let free = at.filter(|p| p[1].abs() < 1.0 - 1e-9);
+        free.map(|[x, y, z]| {
+            let r = |center: f64| (x * x + (y - center).powi(2) + z * z).sqrt();
+            (r(0.9) - 0.3).abs().min((r(-1.1) - 0.3).abs())
+        })
+        .collect()
+    };
+    let before = off(&made);
+    assert!(worst(before.iter().copied()) > 0.01, "stairs");
+    made.snap(placed, &of.1).expect("memory");
+    assert_eq!(made.mesh.validate(), Ok(()), "every check of the arrays");
+    let after = off(&made);
+    let near = after.iter().filter(|&&off| off < 2e-4).count();
+    assert!(
+        after.len() > 500 && near > after.len() * 99 / 100,
+        "{near} of {}",
+        after.len()
+    );
+}
+
+#[test]
 fn distances_and_regions_want_the_cells_whose_places_they_hold() {
     // The distance of 0.1 is 6.4 of the finest cells; the lattice and the facets are within 0.001 of the sphere.
     let (distance, slack) = (0.1, 1e-3);

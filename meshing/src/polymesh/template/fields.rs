@@ -177,6 +177,16 @@ impl Flow<'_> {
             };
             let _ = writeln!(text, "    {patch} {{ type {condition}; }}");
         }
+        // By group: faces between parts.
+        for kind in ["processor", "processorCyclic"]
+            .iter()
+            .filter(|_| self.template.ranks.is_some())
+        {
+            let _ = writeln!(
+                text,
+                "    {kind} {{ type {kind}; value uniform {inside}; }}"
+            );
+        }
         text.push_str("}\n");
         dictionary(class, name, &text)
     }

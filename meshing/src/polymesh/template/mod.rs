@@ -12,7 +12,7 @@
 //! | `intensity` | of turbulence at inlets, √(2 k / 3) over the speed | 0.05 |
 //! | `length` | m, of the Reynolds number and of coefficients | edge of the box around the walls, along the flow; of a duct 4 V / S |
 //! | `liquid` | m, height z of the liquid of interFoam at the start | middle of the mesh |
-//! | `ranks` | parts in `system/decomposeParDict` | no such file |
+//! | `ranks` | parts: folders `processorN`, and `system/decomposeParDict` | none |
 //!
 //! | module | what |
 //! |---|---|
@@ -28,7 +28,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-use super::Castellated;
+use super::{Castellated, processors};
 use cutlink_common::{Error, output};
 use roles::Role;
 use scales::Scales;
@@ -231,8 +231,9 @@ fn velocity(value: &str) -> Result<[f64; 3], String> {
 /// Checks before any work that the files of a template can be written.
 ///
 /// # Errors
-/// Files that exist, without `force`.
+/// Files or parts that exist, without `force`.
 pub fn check(template: &Template, case: &Path, force: bool) -> Result<(), Error> {
+    processors::check(case, force)?;
     let there = |file: &&str| fs::symlink_metadata(case.join(file)).is_ok();
     match template.files().iter().find(|file| !force && there(file)) {
         Some(file) => Err(
@@ -260,6 +261,8 @@ pub(super) struct CaseFiles {
     files: Vec<(&'static str, String)>,
     /// All that its template may write.
     possible: Vec<&'static str>,
+    /// Parts along each axis.
+    pub(super) parts: Option<[u32; 3]>,
     /// Lines for the console.
     pub(super) told: Vec<String>,
 }
@@ -299,8 +302,15 @@ impl CaseFiles {
         Ok(Self {
             files,
             possible: template.files(),
+            parts: flow.parts(),
             told: flow.told(),
         })
+    }
+
+    /// The files of `0`.
+    pub(super) fn fields(&self) -> Vec<(&str, &str)> {
+        let files = self.files.iter().map(|(name, text)| (*name, text.as_str()));
+        files.filter(|(name, _)| name.starts_with("0/")).collect()
     }
 
     /// Writes them into a case. Returns their bytes.
@@ -370,9 +380,13 @@ impl Flow<'_> {
             .map(|(kind, names)| format!("{kind} {names}"))
             .collect();
         told.extend((!kinds.is_empty()).then(|| kinds.join("; ")));
+        let run = |program: &str| match template.ranks {
+            Some(ranks) => format!("mpirun -np {ranks} {program} -case CASE -parallel"),
+            None => format!("{program} -case CASE"),
+        };
         told.push(match template.solver {
-            Solver::Inter => "run setFields -case CASE, then interFoam -case CASE".to_owned(),
-            _ => format!("run {solver} -case CASE"),
+            Solver::Inter => format!("run {}, then {}", run("setFields"), run("interFoam")),
+            _ => format!("run {}", run(solver)),
         });
         told
     }

@@ -42,16 +42,26 @@ impl Flow<'_> {
             ));
             files.push(file("system/setFieldsDict", self.liquid()));
         }
-        files.extend(self.template.ranks.map(|ranks| {
-            // The method that needs no library.
-            let [x, y, z] = parts(ranks, self.scales.span());
-            let entries = format!(
-                "numberOfSubdomains {ranks};\nmethod hierarchical;\n\
+        files.extend(
+            self.template
+                .ranks
+                .zip(self.parts())
+                .map(|(ranks, [x, y, z])| {
+                    // The method that needs no library.
+                    let entries = format!(
+                        "numberOfSubdomains {ranks};\nmethod hierarchical;\n\
                  hierarchicalCoeffs {{ n ({x} {y} {z}); delta 0.001; order xyz; }}\n"
-            );
-            file("system/decomposeParDict", entries)
-        }));
+                    );
+                    file("system/decomposeParDict", entries)
+                }),
+        );
         files
+    }
+
+    /// Parts along each axis.
+    pub(super) fn parts(&self) -> Option<[u32; 3]> {
+        let ranks = self.template.ranks?;
+        Some(parts(ranks, self.scales.span()))
     }
 
     fn properties(&self) -> String {
