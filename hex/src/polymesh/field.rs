@@ -126,6 +126,11 @@ fn value(source: &mut Source, key: &str) -> Result<FieldValue, MeshFileError> {
     if key.starts_with('#') {
         return Ok(FieldValue::Text(source.line()));
     }
+    if key.starts_with('$') {
+        // All entries of another dictionary; a semicolon may follow.
+        source.take(b';');
+        return Ok(FieldValue::Text(String::new()));
+    }
     match source.list()? {
         Some((kind, components, values)) => Ok(FieldValue::List {
             kind,

@@ -1,5 +1,6 @@
 //! `polyMesh` files: written ones read back, files as OpenFOAM writes them, damaged ones.
 
+use cutlink_hex::polymesh::FoamField;
 use cutlink_hex::{MeshFileError, PolyLevels, PolyMesh, PolyMeshFormat, PolyPatch};
 use std::fs;
 use std::io::Write as _;
@@ -238,4 +239,34 @@ fn truncated_and_damaged_compressed_files_are_refused() {
             );
         }
     }
+}
+
+#[test]
+fn fields_may_take_the_entries_of_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("U");
+    let text = "FoamFile { version 2.0; format ascii; class volVectorField; object U; }\n\
+                dimensions [0 1 -1 0 0 0 0];\ninternalField uniform (0 0 1);\nboundaryField\n{\n\
+                floor { type noSlip; }\n    bodies\n    {\n        $floor\n    }\n    lid { $floor; value $internalField; }\n}\n";
+    std::fs::write(&path, text).expect("written");
+    let field = FoamField::read(&path).expect("read").expect("a field");
+    let of = |name: &str| {
+        let patch = field.patches.iter().find(|patch| patch.0 == name);
+        patch
+            .expect("a patch")
+            .1
+            .iter()
+            .map(|entry| entry.0.as_str())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("bodies"), ["$floor"]);
+    assert_eq!(of("lid"), ["$floor", "value"]);
+    let mut out = Vec::new();
+    field.write("U", "0", &mut out).expect("written");
+    std::fs::write(&path, &out).expect("written");
+    assert_eq!(
+        FoamField::read(&path).expect("read"),
+        Some(field),
+        "the same again"
+    );
 }
