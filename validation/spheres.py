@@ -49,7 +49,7 @@ def array(share, cells):
     """Spheres of a cubic lattice of spacing 1 with so many cells, fixed, in a flow that a mean gradient of the pressure drives, as slow as
     can be. A period holds three diameters."""
     radius = radius_of(share)
-    period = math.ceil(6.3 * radius)
+    period = math.ceil(6.6 * radius)
     fluid = {"density": 1, "viscosity": 1}
     box = [0, 0, 0, period, period, period]
     return {
@@ -57,7 +57,7 @@ def array(share, cells):
         "liquid": [{"box": box}], "materials.glass": NYLON | {"density": 1},
         "particles": [{"box": box, "spacing": 1.0, "radius": radius}], "coupling": {"fixed": True, "drive": [0.01, 0, 0]},
         "boundary": {a + s: "periodic" for a in "xyz" for s in "-+"}, "numerics": {"dt": 4 / cells**2},
-        "run": {"seconds": 0.4 if share < 0.1 else 0.25}, "output": {"folder": "array", "integrals_every": 1, "report": False},
+        "run": {"seconds": max(0.1 / share, 0.5)}, "output": {"folder": "array", "integrals_every": 1, "report": False},
     }
 
 

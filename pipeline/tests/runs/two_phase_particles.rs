@@ -72,7 +72,7 @@ acceleration = [0, 0, -9.81]
 half_space = [0, 0, 1, 0.025]
 
 [materials.glass]
-youngs_modulus = 1e5
+youngs_modulus = 3e6
 density = 2500
 restitution = 0.3
 friction = 0.3
@@ -128,6 +128,22 @@ fn last(path: &Path, name: &str) -> f64 {
     *column(path, name).last().expect("lines")
 }
 
+/// The sum of all forces on walls along z at the end.
+fn on_walls(loads: &Path) -> f64 {
+    let text = fs::read_to_string(loads).expect("a table");
+    let mut lines = text.lines().map(|line| line.split(','));
+    let names: Vec<&str> = lines.next().expect("a header").collect();
+    let is_force = |name: &str| {
+        let of = ["pressure z", "friction z", "spheres z"];
+        of.iter().any(|end| name.ends_with(end))
+    };
+    let last = lines.next_back().expect("lines");
+    let forces = last.zip(names).filter(|(_, name)| is_force(name));
+    forces
+        .map(|(x, _)| x.parse::<f64>().expect("a number"))
+        .sum()
+}
+
 fn replaced(text: &str, from: &str, to: &str) -> String {
     let new = text.replace(from, to);
     assert_ne!(new, text, "{from}");
@@ -159,11 +175,10 @@ fn a_sphere_on_the_floor_weighs_what_it_weighs_in_oil() {
         "{force} of {}",
         volume * 9810.0
     );
-    // All walls together carry all weights.
-    let fluid = last(&loads, "z- pressure z") + last(&loads, "z+ pressure z");
-    let all = fluid + floor + worst([last(&loads, "x- friction z").abs()]);
+    // All walls together carry all weights; those of the fluid, at cells that the sphere fills, to a part of its net weight.
+    let all = on_walls(&loads);
     let expected = -(1000.0 * 0.04f64.powi(3) * 9.81 + net);
-    assert!((all / expected - 1.0).abs() < 1e-4, "{all} and {expected}");
+    assert!((all - expected).abs() < 0.08 * net, "{all} and {expected}");
     let json = &summary.json["particles"];
     assert_eq!(json["spheres"], 1);
     assert_eq!(json["wall_contacts"], 1);
@@ -193,9 +208,12 @@ fn a_fixed_sphere_has_its_buoyancy_and_a_body_carries_what_lies_on_it() {
         .expect("a run");
     let particles = out.join("particles.csv");
     let force = last(&particles, "fluid force z");
-    assert!((force / buoyancy - 1.0).abs() < 1e-6, "{force} {buoyancy}");
+    assert!((force / buoyancy - 1.0).abs() < 5e-4, "{force} {buoyancy}");
     assert_eq!(last(&particles, "centre z"), 0.021);
-    assert!(last(&out.join("phases.csv"), "largest velocity") < 1e-6);
+    assert!(last(&out.join("phases.csv"), "largest velocity") < 1e-4);
+    // The walls carry the fluid, and what the sphere displaces; what holds it is no wall.
+    let (all, oil) = (on_walls(&out.join("loads.csv")), 0.04f64.powi(3) * 9810.0);
+    assert!((all / -oil - 1.0).abs() < 1e-5, "{all} and {oil}");
     // It would sink, were it not fixed.
     let out = folder.path().join("free");
     let text = replaced(OIL, "0.00605]", "0.021]");
@@ -206,6 +224,10 @@ fn a_fixed_sphere_has_its_buoyancy_and_a_body_carries_what_lies_on_it() {
     assert!(last(&particles, "centre z") < 0.02);
     let force = last(&particles, "fluid force z");
     assert!(force > 1.5 * buoyancy && force < weight * 1.01, "{force}");
+    // Nearly without acceleration, the walls carry all.
+    let all = on_walls(&out.join("loads.csv"));
+    let expected = -(oil + weight - buoyancy);
+    assert!((all / expected - 1.0).abs() < 1e-3, "{all} and {expected}");
 
     let out = folder.path().join("body");
     let text = replaced(OIL, "0.00605]", "0.01605]");
