@@ -109,6 +109,7 @@ GROUPS += [
     example("flapping", "flapping", "flapping/picture_*.png"),
     example("settling", "settling", "settling/picture_*.png"),
     example("settle", "settle", "settle/render_000010000.png"),
+    example("fluidize", "fluidize", "fluidize/render_000000060.png"),
     row("aircraft", "m24-aircraft", "q_*.png"),
     row("ring", "ring-wall", "render_*.png"),
     row("taylor_green", "taylor-flux-1600-32", "render_*.png"),

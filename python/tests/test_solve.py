@@ -444,3 +444,27 @@ def test_spheres_are_arrays(tmp_path: Path) -> None:
         result.particles(7)
     with pytest.raises(cutlink.UsageError, match="no spheres of an output 'other'"):
         result.particles(name="other")
+
+
+def test_spheres_of_a_two_phase_flow_are_arrays(tmp_path: Path) -> None:
+    """A sphere in oil falls, more slowly than in a vacuum; its tables and checks are there."""
+    fluid = {"density": 1000, "viscosity": 0.5}
+    case = {
+        "solver": {"kind": "two-phase"},
+        "domain": {"box": [0, 0, 0, 0.04, 0.04, 0.04], "root": 16},
+        "phases": {"liquid": fluid, "gas": fluid},
+        "gravity": {"acceleration": [0, 0, -9.81]},
+        "liquid": [{"box": [0, 0, 0, 0.04, 0.04, 0.04]}],
+        "materials": {"glass": {"youngs_modulus": 1e6, "density": 2500, "restitution": 0.5, "friction": 0.3}},
+        "particles": [{"center": [0.02, 0.02, 0.02], "radius": 0.006}],
+        "numerics": {"dt": 0.005},
+        "run": {"steps": 4},
+        "output": {"folder": str(tmp_path / "out"), "write": [{"kind": "particles", "every_steps": 2}]},
+    }
+    result = cutlink.solve(case)
+    assert result.particle_steps() == [0, 2, 4]
+    first, last = result.particles(0), result.particles()
+    fallen = first.center[0, 2] - last.center[0, 2]
+    assert 0 < fallen < 0.5 * 9.81 * 0.02**2 and last.velocity[0, 2] < 0
+    assert {"particles.csv", "phases.csv", "loads.csv"} <= set(result.tables)
+    assert {check["check"] for check in result.verdict["checks"]} >= {"overlap", "time step", "volume"}

@@ -136,51 +136,108 @@ pub(crate) fn check_turning<const D: usize>(params: &FlowParams<D>) -> Result<()
     )
 }
 
+/// # Errors
+/// A flow in 2D, gravity of the bed, another box, grains that are too small.
+fn check_bed<const D: usize>(mesh: &FlowMesh<D>, bed: &Bed) -> Result<(), TwoPhaseError> {
+    crate::check(
+        "the number of axes of a flow with grains",
+        D as f64,
+        D == 3,
+        "3: grains are spheres",
+    )?;
+    for g in bed.params().gravity {
+        crate::check(
+            "gravity of a bed in a flow",
+            g,
+            g == 0.0,
+            "zero: the flow has the weight of the grains",
+        )?;
+    }
+    let [low, high] = mesh.corners();
+    let domain = &bed.params().domain;
+    for a in 0..D {
+        let same = (domain.lower[a] - low[a]).abs() + (domain.upper[a] - high[a]).abs();
+        let periodic = domain.axes[a] == cutlink_grains::BoxAxis::Periodic;
+        crate::check(
+            "the box of a bed, as its distance from that of the flow,",
+            same,
+            same <= 1e-9 * (high[a] - low[a]) && periodic == mesh.blocks.periodic()[a],
+            "zero, with the same periodic axes",
+        )?;
+    }
+    let h = mesh.width(mesh.blocks.finest());
+    for grain in &bed.grains() {
+        crate::check(
+            "the radius of a grain, over the width of the finest cells,",
+            grain.radius / h,
+            grain.radius >= LEAST_RADIUS * h,
+            "at least 2: make the cells smaller",
+        )?;
+    }
+    Ok(())
+}
+
+/// The balls of a bed at places.
+fn balls(bed: &Bed, places: &[[f64; 3]]) -> Vec<Ball> {
+    let materials = bed.params().materials.list();
+    let ball = |(id, (grain, &centre)): (usize, (&Grain, &[f64; 3]))| Ball {
+        id: id as u32,
+        centre,
+        radius: grain.radius,
+        density: materials[usize::from(grain.material)].density,
+    };
+    let grains = bed.grains();
+    (grains.iter().zip(places).enumerate()).map(ball).collect()
+}
+
+/// The longest step that the grains of a bed allow, s, in a flow of cells of a width: by their speeds, and where they move by
+/// friction, which is that of the motion at the start of a step.
+pub fn step_of_bed<const D: usize>(
+    bed: &Bed,
+    coupling: &GrainCoupling,
+    params: &FlowParams<D>,
+    h: f64,
+) -> f64 {
+    let mu = params.phases.viscosity[0].max(params.phases.viscosity[1]);
+    let materials = bed.params().materials.list();
+    let mut dt = f64::INFINITY;
+    for grain in bed.grains().iter().filter(|_| !coupling.held) {
+        let density = materials[usize::from(grain.material)].density;
+        if mu > 0.0 {
+            dt = dt.min(VISCOUS_STEP * grain.radius * grain.radius * density / mu);
+        }
+        let length = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let speed = length(grain.velocity) + grain.radius * length(grain.spin);
+        if speed > 0.0 {
+            dt = dt.min(params.courant * h / speed);
+        }
+    }
+    dt
+}
+
+impl<const D: usize> FlowMesh<D> {
+    /// Whether a flow on this mesh can have a bed: what [`TwoPhaseFlow::with_grains`] refuses, without a flow.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_bed(&self, bed: &Bed) -> Result<(), TwoPhaseError> {
+        check_bed(self, bed)?;
+        let places: Vec<[f64; 3]> = bed.grains().iter().map(|grain| grain.center).collect();
+        GrainCells::new(self, &root_table(self), &balls(bed, &places)).map(|_| ())
+    }
+}
+
 impl Coupled {
     fn new<const D: usize>(
         mesh: &FlowMesh<D>,
         bed: Bed,
         coupling: GrainCoupling,
     ) -> Result<Self, TwoPhaseError> {
-        crate::check(
-            "the number of axes of a flow with grains",
-            D as f64,
-            D == 3,
-            "3: grains are spheres",
-        )?;
-        for g in bed.params().gravity {
-            crate::check(
-                "gravity of a bed in a flow",
-                g,
-                g == 0.0,
-                "zero: the flow has the weight of the grains",
-            )?;
-        }
+        check_bed(mesh, &bed)?;
         for x in coupling.drive {
             crate::check("the drive of a flow", x, x.is_finite(), "finite, in m/s²")?;
         }
-        let [low, high] = mesh.corners();
-        let domain = &bed.params().domain;
-        for a in 0..D {
-            let same = (domain.lower[a] - low[a]).abs() + (domain.upper[a] - high[a]).abs();
-            let periodic = domain.axes[a] == cutlink_grains::BoxAxis::Periodic;
-            crate::check(
-                "the box of a bed, as its distance from that of the flow,",
-                same,
-                same <= 1e-9 * (high[a] - low[a]) && periodic == mesh.blocks.periodic()[a],
-                "zero, with the same periodic axes",
-            )?;
-        }
-        let h = mesh.width(mesh.blocks.finest());
         let grains = bed.grains();
-        for grain in &grains {
-            crate::check(
-                "the radius of a grain, over the width of the finest cells,",
-                grain.radius / h,
-                grain.radius >= LEAST_RADIUS * h,
-                "at least 2: make the cells smaller",
-            )?;
-        }
         Ok(Self {
             roots: root_table(mesh),
             masses: bed.masses(),
@@ -208,18 +265,7 @@ impl Coupled {
         &self,
         mesh: &FlowMesh<D>,
     ) -> Result<GrainCells, TwoPhaseError> {
-        let materials = self.bed.params().materials.list();
-        let ball = |(id, (grain, &centre)): (usize, (&Grain, &[f64; 3]))| Ball {
-            id: id as u32,
-            centre,
-            radius: grain.radius,
-            density: materials[usize::from(grain.material)].density,
-        };
-        let grains = self.bed.grains();
-        let balls: Vec<Ball> = (grains.iter().zip(&self.places).enumerate())
-            .map(ball)
-            .collect();
-        let mut cells = GrainCells::new(mesh, &self.roots, &balls)?;
+        let mut cells = GrainCells::new(mesh, &self.roots, &balls(&self.bed, &self.places))?;
         cells.drive = self.coupling.drive;
         Ok(cells)
     }
@@ -381,25 +427,6 @@ impl Coupled {
         self.interior = Some(interior);
     }
 
-    /// The longest step that the grains allow, s, in a flow of cells of a width.
-    fn allowed_step<const D: usize>(&self, params: &FlowParams<D>, h: f64) -> f64 {
-        let mu = params.phases.viscosity[0].max(params.phases.viscosity[1]);
-        let materials = self.bed.params().materials.list();
-        let mut dt = f64::INFINITY;
-        for grain in self.bed.grains() {
-            let density = materials[usize::from(grain.material)].density;
-            if mu > 0.0 && !self.coupling.held {
-                dt = dt.min(VISCOUS_STEP * grain.radius * grain.radius * density / mu);
-            }
-            let length = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let speed = length(grain.velocity) + grain.radius * length(grain.spin);
-            if speed > 0.0 && !self.coupling.held {
-                dt = dt.min(params.courant * h / speed);
-            }
-        }
-        dt
-    }
-
     /// Whether a ball reaches a box that is widened.
     pub(crate) fn is_near<const D: usize>(
         &self,
@@ -442,6 +469,13 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// The bed in the flow. Its loads are forces and torques of the last step, with weight.
     pub fn bed(&self) -> Option<&Bed> {
         self.grains.as_ref().map(|of| &of.bed)
+    }
+
+    /// How grains and flow are coupled; as by default without a bed.
+    pub fn coupling(&self) -> GrainCoupling {
+        self.grains
+            .as_ref()
+            .map_or_else(GrainCoupling::default, |of| of.coupling)
     }
 
     /// The grains, and forces of the last step; none without a bed.
@@ -506,7 +540,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// The longest step that grains allow, s.
     pub(crate) fn step_of_grains(&self, h: f64) -> f64 {
-        let of = |of: &Coupled| of.allowed_step(&self.params, h);
+        let of = |of: &Coupled| step_of_bed(&of.bed, &of.coupling, &self.params, h);
         self.grains.as_deref().map_or(f64::INFINITY, of)
     }
 }

@@ -59,7 +59,7 @@ pub use adapt::{InterfaceAdaptation, InterfaceLook};
 pub use advance::{Advanced, BoxWeight};
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
-pub use grains::{GrainCoupling, GrainMotion};
+pub use grains::{GrainCoupling, GrainMotion, step_of_bed};
 pub use integrals::PhaseIntegrals;
 pub use loads::FluidLoad;
 pub use mesh::FlowMesh;

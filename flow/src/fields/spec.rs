@@ -349,7 +349,9 @@ pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(
         if wants_particles && !units.particles {
             let (_, wrong) = named(specs, i);
             return Err(wrong("this flow has no particles".into())
-                .hint("particles are of flows of kind \"grains\""));
+                .hint(
+                    "particles are of flows of kind \"grains\", and of kind \"two-phase\" with [[particles]]",
+                ));
         }
         let of_fields = spec
             .fields

@@ -461,9 +461,39 @@ pub(super) fn table_of(ends: &[usize], id: u32) -> String {
     )
 }
 
-/// The hint for an error about spheres at the start.
-pub(super) fn hint_of(error: &GrainError) -> Option<&'static str> {
+/// Whose spheres they are, for the keys in hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BedOf {
+    /// A case of kind `grains`.
+    Grains,
+    /// A case of kind `two-phase`.
+    Flow,
+}
+
+/// The hint for an error about spheres.
+fn hint_of(error: &GrainError, of: BedOf) -> Option<&'static str> {
     Some(match error {
+        GrainError::Place { problem, .. }
+            if of == BedOf::Flow && problem.contains("wall of the box") =>
+        {
+            "spheres at a face keep a radius away from it, unless it is \"periodic\": openings hold them too"
+        }
+        GrainError::Place { problem, .. }
+            if of == BedOf::Flow && problem.contains("wrong side") =>
+        {
+            "move them out of the [[body]], or to where `side` of the [[wall]] says that spheres are"
+        }
+        GrainError::Place { problem, .. }
+            if of == BedOf::Flow && problem.contains("reach into the surface") =>
+        {
+            "move them a radius away from the [[wall]] or [[body]]"
+        }
+        GrainError::SurfaceAtPeriod { .. } if of == BedOf::Flow => {
+            "move the [[wall]] or [[body]] away from periodic faces: it is not repeated"
+        }
+        GrainError::TimeStep { .. } if of == BedOf::Flow => {
+            "leave [numerics] contact_step out, or make it smaller; a smaller youngs_modulus allows longer steps"
+        }
         GrainError::Place { problem, .. } if problem.contains("outside of the box") => {
             "all [[particles]] have to be within [domain] box"
         }
@@ -486,4 +516,25 @@ pub(super) fn hint_of(error: &GrainError) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// An error of the bed with the tables and keys of the case.
+pub(super) fn explained(error: GrainError, ends: &[usize], bed: BedOf) -> Error {
+    let of = match &error {
+        GrainError::Place { id, .. } | GrainError::TimeStep { id, .. } => Some(*id),
+        GrainError::Overlap { first, .. } => Some(*first),
+        _ => None,
+    };
+    let hint = hint_of(&error, bed);
+    let mut error = Error::from(error);
+    if let Some(id) = of {
+        error.message += &format!(" ({})", table_of(ends, id));
+    }
+    if error.kind == ErrorKind::Memory {
+        return error.hint("fewer spheres");
+    }
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }

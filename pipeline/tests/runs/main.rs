@@ -15,6 +15,7 @@ mod library;
 mod schema;
 mod two_phase;
 mod two_phase_frame;
+mod two_phase_particles;
 mod two_phase_surfaces;
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;

@@ -3,13 +3,15 @@
 use super::{
     cells::Cells,
     history::{BedLine, Extremes, Histories},
-    resolve::{GrainsSetting, explained},
+    resolve::GrainsSetting,
     walls::CaseWalls,
 };
+use crate::solve::particles::{BedOf, explained};
 use cutlink_common::{Error, ErrorKind};
 use cutlink_flow::{
-    Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
-    particles::ShownWalls,
+    Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table,
+    fields::FieldUnits,
+    particles::{ParticleState, ShownWalls},
 };
 use cutlink_grains::{Bed, BoxAxis, StepLimit};
 use cutlink_voxelizer::Mesh;
@@ -77,7 +79,21 @@ impl GrainsFlow {
     }
 }
 
-fn unsaved(error: &dyn std::error::Error) -> Error {
+/// The spheres of a bed, for outputs.
+pub(in crate::solve) fn fill(particles: &mut ParticleState, bed: &Bed, shown: &Arc<ShownWalls>) {
+    particles.clear();
+    particles.walls = Arc::clone(shown);
+    particles.contacts = bed.contact_counts();
+    for grain in bed.grains() {
+        particles.center.push(grain.center);
+        particles.velocity.push(grain.velocity);
+        particles.spin.push(grain.spin);
+        particles.radius.push(grain.radius);
+        particles.material.push(grain.material);
+    }
+}
+
+pub(in crate::solve) fn unsaved(error: &dyn std::error::Error) -> Error {
     Error::new(ErrorKind::Runtime, "cannot save the spheres").because(error)
 }
 
@@ -94,7 +110,7 @@ impl Flow<3> for GrainsFlow {
         self.bed.run(steps).map_err(|error| {
             let (step, time) = (self.bed.steps(), self.bed.time());
             let at = format!("the run stopped in step {step} (time {time:.6} s)");
-            let error = explained(error, &self.ends).within(&at);
+            let error = explained(error, &self.ends, BedOf::Grains).within(&at);
             match error.kind {
                 ErrorKind::Diverged => error.hint(
                     "a smaller [numerics] time_step, a larger youngs_modulus, or spheres that do not overlap at the start",
@@ -125,17 +141,7 @@ impl Flow<3> for GrainsFlow {
             .lock()
             .unwrap_or_else(|broken| broken.into_inner());
         cells.fill(&self.bed, &grains, &self.mesh, to);
-        let particles = to.particles.get_or_insert_default();
-        particles.clear();
-        particles.walls = Arc::clone(&self.shown);
-        particles.contacts = self.bed.contact_counts();
-        for grain in &grains {
-            particles.center.push(grain.center);
-            particles.velocity.push(grain.velocity);
-            particles.spin.push(grain.spin);
-            particles.radius.push(grain.radius);
-            particles.material.push(grain.material);
-        }
+        fill(to.particles.get_or_insert_default(), &self.bed, &self.shown);
         Ok(())
     }
 
@@ -182,7 +188,7 @@ impl Flow<3> for GrainsFlow {
     }
 
     fn tables(&mut self) -> Vec<&mut dyn Table> {
-        self.histories.all(&self.walls)
+        self.histories.all()
     }
 
     fn next_due(&self, step: u64) -> Option<u64> {
@@ -251,6 +257,6 @@ impl Flow<3> for GrainsFlow {
     fn judge(&self, _seen: &Seen<'_, 3>, _statistics: &Statistics<'_, 3>) -> Vec<Check> {
         let extremes = self.at_end.unwrap_or(self.histories.extremes);
         let step = [self.bed.params().dt, self.limit(&extremes)];
-        extremes.checks(self.bed.len(), self.has_potential(), step)
+        extremes.checks(self.bed.len(), self.has_potential(), step, "time_step")
     }
 }

@@ -8,19 +8,19 @@ use std::f64::consts::PI;
 
 /// Extremes of a run so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Extremes {
+pub(in crate::solve) struct Extremes {
     /// Largest overlap, as a share of the smaller radius.
-    pub(super) overlap: f64,
+    pub(in crate::solve) overlap: f64,
     /// Largest speed, m/s.
-    pub(super) speed: f64,
+    pub(in crate::solve) speed: f64,
     /// Largest sum of kinetic and elastic energy, J.
-    pub(super) motion: f64,
+    pub(in crate::solve) motion: f64,
     /// Smallest energy in all, J.
-    pub(super) least: f64,
+    pub(in crate::solve) least: f64,
     /// Largest rise above the smallest energy before, J.
-    pub(super) rise: f64,
+    pub(in crate::solve) rise: f64,
     /// Largest number of spheres beyond a wall.
-    pub(super) lost: u64,
+    pub(in crate::solve) lost: u64,
 }
 
 impl Default for Extremes {
@@ -37,9 +37,9 @@ impl Default for Extremes {
 }
 
 impl Extremes {
-    pub(super) const BYTES: usize = 48;
+    pub(in crate::solve) const BYTES: usize = 48;
 
-    pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
+    pub(in crate::solve) fn to_bytes(self) -> [u8; Self::BYTES] {
         let words = [
             self.overlap.to_bits(),
             self.speed.to_bits(),
@@ -55,7 +55,7 @@ impl Extremes {
         bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+    pub(in crate::solve) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let word = |i: usize| {
             let mut word = [0; 8];
             word.copy_from_slice(&bytes[8 * i..8 * i + 8]);
@@ -72,7 +72,7 @@ impl Extremes {
         }
     }
 
-    pub(super) fn add(&mut self, line: &BedLine) {
+    pub(in crate::solve) fn add(&mut self, line: &BedLine) {
         let energy = &line.energy;
         self.overlap = self.overlap.max(line.overlap);
         self.speed = self.speed.max(line.speed);
@@ -88,8 +88,15 @@ impl Extremes {
         self.lost = self.lost.max(line.lost as u64);
     }
 
-    /// The rows of the verdict; `has_potential`: gravity has one in the box.
-    pub(super) fn checks(&self, count: usize, has_potential: bool, step: [f64; 2]) -> Vec<Check> {
+    /// The rows of the verdict; `has_potential`: gravity has one in the box; `key` is that of the step.
+    pub(in crate::solve) fn checks(
+        &self,
+        count: usize,
+        has_potential: bool,
+        step: [f64; 2],
+        key: &str,
+    ) -> Vec<Check> {
+        let shorter = format!("a smaller [numerics] {key}");
         let mut checks = vec![
             Check {
                 name: "overlap",
@@ -103,7 +110,7 @@ impl Extremes {
                 value: step[0] / step[1],
                 bars: [1.0, 1.2],
                 what: "time step over the limit of Rayleigh and Hertz at the largest speed".into(),
-                remedy: Some("a smaller [numerics] time_step".into()),
+                remedy: Some(shorter.clone()),
             },
             Check {
                 name: "lost grains",
@@ -112,7 +119,7 @@ impl Extremes {
                 what:
                     "share of the spheres that are beyond a wall, or on the wrong side of a surface"
                         .into(),
-                remedy: Some("a larger youngs_modulus, or a smaller [numerics] time_step".into()),
+                remedy: Some(format!("a larger youngs_modulus, or {shorter}")),
             },
         ];
         if has_potential {
@@ -125,7 +132,7 @@ impl Extremes {
                 bars: [0.02, 0.2],
                 what: "largest rise of the energy, over the largest kinetic and elastic energy"
                     .into(),
-                remedy: Some("a smaller [numerics] time_step".into()),
+                remedy: Some(shorter),
             });
         }
         checks
@@ -134,20 +141,20 @@ impl Extremes {
 
 /// A bed at a step.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct BedLine {
-    pub(super) energy: BedEnergy,
-    pub(super) pairs: usize,
-    pub(super) at_walls: usize,
-    pub(super) overlap: f64,
-    pub(super) speed: f64,
-    pub(super) lost: usize,
+pub(in crate::solve) struct BedLine {
+    pub(in crate::solve) energy: BedEnergy,
+    pub(in crate::solve) pairs: usize,
+    pub(in crate::solve) at_walls: usize,
+    pub(in crate::solve) overlap: f64,
+    pub(in crate::solve) speed: f64,
+    pub(in crate::solve) lost: usize,
     /// Spheres with their centre outside of the box.
-    pub(super) outside: usize,
-    pub(super) center: [f64; 3],
+    pub(in crate::solve) outside: usize,
+    pub(in crate::solve) center: [f64; 3],
 }
 
 impl BedLine {
-    pub(super) fn of(bed: &Bed, walls: &CaseWalls) -> Self {
+    pub(in crate::solve) fn of(bed: &Bed, walls: &CaseWalls) -> Self {
         let grains = bed.grains();
         let materials = bed.params().materials.list();
         let (mut mass, mut center) = (0.0, [0.0; 3]);
@@ -183,17 +190,16 @@ impl BedLine {
     }
 }
 
-/// The histories of a run.
-pub(super) struct Histories {
-    particles: Lines,
-    loads: Lines,
+/// The walls of a bed, by name, and the forces on them.
+#[derive(Debug, Clone)]
+pub(in crate::solve) struct BedWalls {
     /// Faces of the box with a wall.
     faces: Vec<u8>,
-    pub(super) extremes: Extremes,
+    names: Vec<String>,
 }
 
-impl Histories {
-    pub(super) fn new(bed: &Bed, walls: &CaseWalls, dt: f64) -> Self {
+impl BedWalls {
+    pub(in crate::solve) fn new(bed: &Bed, walls: &CaseWalls) -> Self {
         let faces: Vec<u8> = (0..6u8)
             .filter(|&side| {
                 let axis = bed.params().domain.axes[usize::from(side / 2)];
@@ -202,52 +208,21 @@ impl Histories {
             .collect();
         let names = faces.iter().map(|&side| side_name(usize::from(side)));
         let names = names.chain(walls.each.iter().map(|(name, _)| name.clone()));
-        let columns = names.flat_map(|wall| ["x", "y", "z"].map(|a| format!("{wall} force {a}")));
-        let columns: Vec<String> = columns.collect();
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let particles = [
-            "kinetic energy",
-            "spin energy",
-            "elastic energy",
-            "potential energy",
-            "pairs",
-            "wall contacts",
-            "largest overlap",
-            "largest speed",
-            "centre x",
-            "centre y",
-            "centre z",
-            "outside",
-            "lost",
-        ];
         Self {
-            particles: Lines::new("particles.csv", &particles, dt),
-            loads: Lines::new("loads.csv", &columns, dt),
+            names: names.collect(),
             faces,
-            extremes: Extremes::default(),
         }
     }
 
-    pub(super) fn all(&mut self, walls: &CaseWalls) -> Vec<&mut dyn Table> {
-        let mut tables: Vec<&mut dyn Table> = vec![&mut self.particles];
-        if !self.faces.is_empty() || !walls.each.is_empty() {
-            tables.push(&mut self.loads);
-        }
-        tables
+    /// Columns of forces: `… WHAT x`, and so on, of each.
+    pub(in crate::solve) fn columns(&self, what: &str) -> Vec<String> {
+        let of = |wall: &String| ["x", "y", "z"].map(|a| format!("{wall} {what} {a}"));
+        self.names.iter().flat_map(of).collect()
     }
 
-    /// Adds a line.
-    pub(super) fn add(&mut self, step: u64, bed: &Bed, walls: &CaseWalls) {
-        let line = BedLine::of(bed, walls);
-        self.extremes.add(&line);
-        let energy = &line.energy;
-        let mut numbers = vec![energy.kinetic, energy.spin, energy.elastic, energy.gravity];
-        numbers.extend([line.pairs as f64, line.at_walls as f64]);
-        numbers.extend([line.overlap, line.speed]);
-        numbers.extend(line.center);
-        numbers.extend([line.outside as f64, line.lost as f64]);
-        self.particles.add(step, numbers);
-        let mut forces = vec![0.0; 3 * (self.faces.len() + walls.each.len())];
+    /// Forces on them, N, in the order of the columns.
+    pub(in crate::solve) fn forces(&self, bed: &Bed, walls: &CaseWalls) -> Vec<f64> {
+        let mut forces = vec![0.0; 3 * self.names.len()];
         for load in bed.wall_loads() {
             let at = match load.wall {
                 BedWall::Face(face) => self.faces.iter().position(|own| *own == face),
@@ -258,7 +233,75 @@ impl Histories {
                 *sum += force;
             }
         }
-        self.loads.add(step, forces);
+        forces
+    }
+}
+
+/// Columns of `particles.csv` behind step and time.
+pub(in crate::solve) const COLUMNS: [&str; 13] = [
+    "kinetic energy",
+    "spin energy",
+    "elastic energy",
+    "potential energy",
+    "pairs",
+    "wall contacts",
+    "largest overlap",
+    "largest speed",
+    "centre x",
+    "centre y",
+    "centre z",
+    "outside",
+    "lost",
+];
+
+impl BedLine {
+    /// The values of [`COLUMNS`].
+    pub(in crate::solve) fn values(&self) -> Vec<f64> {
+        let energy = &self.energy;
+        let mut numbers = vec![energy.kinetic, energy.spin, energy.elastic, energy.gravity];
+        numbers.extend([self.pairs as f64, self.at_walls as f64]);
+        numbers.extend([self.overlap, self.speed]);
+        numbers.extend(self.center);
+        numbers.extend([self.outside as f64, self.lost as f64]);
+        numbers
+    }
+}
+
+/// The histories of a run.
+pub(super) struct Histories {
+    particles: Lines,
+    loads: Lines,
+    walls: BedWalls,
+    pub(super) extremes: Extremes,
+}
+
+impl Histories {
+    pub(super) fn new(bed: &Bed, walls: &CaseWalls, dt: f64) -> Self {
+        let walls = BedWalls::new(bed, walls);
+        let columns = walls.columns("force");
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        Self {
+            particles: Lines::new("particles.csv", &COLUMNS, dt),
+            loads: Lines::new("loads.csv", &columns, dt),
+            walls,
+            extremes: Extremes::default(),
+        }
+    }
+
+    pub(super) fn all(&mut self) -> Vec<&mut dyn Table> {
+        let mut tables: Vec<&mut dyn Table> = vec![&mut self.particles];
+        if !self.walls.names.is_empty() {
+            tables.push(&mut self.loads);
+        }
+        tables
+    }
+
+    /// Adds a line.
+    pub(super) fn add(&mut self, step: u64, bed: &Bed, walls: &CaseWalls) {
+        let line = BedLine::of(bed, walls);
+        self.extremes.add(&line);
+        self.particles.add(step, line.values());
+        self.loads.add(step, self.walls.forces(bed, walls));
     }
 }
 
@@ -291,7 +334,7 @@ mod tests {
         lines.iter().for_each(|line| extremes.add(line));
         let bytes = extremes.to_bytes();
         assert_eq!(Extremes::from_bytes(&bytes).to_bytes(), bytes);
-        let checks = extremes.checks(100, true, [1.0, 1.1]);
+        let checks = extremes.checks(100, true, [1.0, 1.1], "time_step");
         checks.iter().map(Check::grade).collect()
     }
 
@@ -313,7 +356,7 @@ mod tests {
         let mut bad = sound.to_vec();
         bad.push(line(f64::NAN, 0.0, 0.0, 0));
         assert_eq!(grades(&bad)[3], Wrong, "not a number");
-        let steps = Extremes::default().checks(1, false, [1.1, 1.0]);
+        let steps = Extremes::default().checks(1, false, [1.1, 1.0], "time_step");
         assert_eq!(steps[1].grade(), Doubtful);
         assert_eq!(steps.len(), 3, "without a potential");
     }

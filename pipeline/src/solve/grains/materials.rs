@@ -1,10 +1,11 @@
 //! `[materials]` and `[[contact]]`.
 
-use super::case::{ContactTable, GrainsCase, MaterialTable};
+use super::case::{ContactTable, MaterialTable};
 use crate::solve::{particles::material, resolve::missing};
 use cutlink_common::Error;
 use cutlink_flow::setting::positive;
-use cutlink_grains::{MAX_MATERIALS, Material, Materials, Touch};
+use cutlink_grains::{Grain, MAX_MATERIALS, Material, Materials, Touch};
+use std::collections::BTreeMap;
 
 const POISSON: f64 = 0.25;
 /// Density of materials of walls, which is not used.
@@ -66,12 +67,24 @@ fn properties(name: &str, table: &MaterialTable) -> Result<(Material, Touch), Er
 /// Two materials by index, the lower one first, and what their contact has of its own.
 type Given<'a> = ((usize, usize), &'a ContactTable);
 
-impl GrainsCase {
+/// `[materials]` and `[[contact]]` of a case.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::solve) struct MaterialTables<'a> {
+    pub(in crate::solve) materials: &'a BTreeMap<String, MaterialTable>,
+    pub(in crate::solve) contacts: &'a [ContactTable],
+}
+
+impl<'a> MaterialTables<'a> {
+    /// Names of materials, by index.
+    pub(in crate::solve) fn names(&self) -> Vec<String> {
+        self.materials.keys().cloned().collect()
+    }
+
     /// The materials, in the order of their names.
     ///
     /// # Errors
     /// Keys that are missing or make no sense.
-    pub(super) fn materials(&self, names: &[String]) -> Result<Materials, Error> {
+    pub(in crate::solve) fn resolve(&self, names: &[String]) -> Result<Materials, Error> {
         if names.is_empty() {
             return Err(missing("[materials]").hint(
                 "a table of a material, such as [materials.glass] with youngs_modulus, density, restitution and friction",
@@ -101,8 +114,8 @@ impl GrainsCase {
         Ok(Materials::new(&list, touch)?)
     }
 
-    fn given_contacts(&self, names: &[String]) -> Result<Vec<Given<'_>>, Error> {
-        let mut given: Vec<Given<'_>> = Vec::new();
+    fn given_contacts(&self, names: &[String]) -> Result<Vec<Given<'a>>, Error> {
+        let mut given: Vec<Given<'a>> = Vec::new();
         for (i, table) in self.contacts.iter().enumerate() {
             let named = |error: Error| error.within(&format!("[[contact]] {}", i + 1));
             let [a, b] = &table.between[..] else {
@@ -120,6 +133,25 @@ impl GrainsCase {
             given.push((pair, table));
         }
         Ok(given)
+    }
+
+    /// Materials of spheres have a density.
+    ///
+    /// # Errors
+    /// One that has none.
+    pub(in crate::solve) fn check_densities(
+        &self,
+        grains: &[Grain],
+        names: &[String],
+    ) -> Result<(), Error> {
+        for (index, name) in names.iter().enumerate() {
+            let is_used = || grains.iter().any(|g| usize::from(g.material) == index);
+            if self.materials[name].density.is_none() && is_used() {
+                return Err(missing(&format!("[materials.{name}] density"))
+                    .hint("spheres are of this material: give kg/m³"));
+            }
+        }
+        Ok(())
     }
 }
 

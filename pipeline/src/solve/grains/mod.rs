@@ -14,11 +14,11 @@
 
 pub mod case;
 mod cells;
-mod flow;
-mod history;
-mod materials;
-mod resolve;
+pub(in crate::solve) mod flow;
+pub(in crate::solve) mod history;
+pub(in crate::solve) mod materials;
+pub(in crate::solve) mod resolve;
 mod run;
-mod walls;
+pub(in crate::solve) mod walls;
 
 pub use case::GrainsCase;

@@ -2,21 +2,20 @@
 
 use super::case::{GrainsCase, GrainsFaceKind};
 use super::cells::mesh_of;
-use super::walls::CaseWalls;
+use super::materials::MaterialTables;
+use super::walls::{CaseWalls, named_walls};
 use crate::solve::{
-    particles::{BYTES, Placing, corners, hint_of, material, place_all, table_of, vector},
+    particles::{BYTES, BedOf, Placing, corners, explained, material, place_all, vector},
     resolve::missing,
     two_phase::side_name,
 };
-use cutlink_common::{Error, ErrorKind};
+use cutlink_common::Error;
 use cutlink_flow::setting::positive;
-use cutlink_grains::{
-    Bed, BoxAxis, Grain, GrainBox, GrainError, GrainParams, StepLimit, SurfaceWall,
-};
+use cutlink_grains::{Bed, BoxAxis, Grain, GrainBox, GrainParams, StepLimit, SurfaceWall};
 use cutlink_voxelizer::Mesh;
 
 /// The share of the limit that is the length of a step.
-const SHARE: f64 = 0.9;
+pub(in crate::solve) const SHARE: f64 = 0.9;
 
 /// A case with nothing left open.
 pub(super) struct GrainsSetting {
@@ -42,14 +41,18 @@ impl GrainsCase {
     /// # Errors
     /// Keys that are missing or make no sense, files that cannot be read, spheres where they cannot be, too little memory.
     pub(super) fn setting(&self) -> Result<GrainsSetting, Error> {
-        let names: Vec<String> = self.materials.keys().cloned().collect();
-        let materials = self.materials(&names)?;
+        let tables = MaterialTables {
+            materials: &self.materials,
+            contacts: &self.contacts,
+        };
+        let names = tables.names();
+        let materials = tables.resolve(&names)?;
         let domain = self.domain_box(&names)?;
         let gravity = match &self.gravity {
             None => [0.0; 3],
             Some(table) => vector("[gravity] acceleration", &table.acceleration)?,
         };
-        let mut walls = self.surfaces(&domain, &names)?;
+        let mut walls = CaseWalls::new(&named_walls(&self.walls), &domain, &names)?;
         if self.particles.is_empty() {
             return Err(missing("[[particles]]")
                 .hint("spheres at the start: docs/grains.md has their keys"));
@@ -61,8 +64,8 @@ impl GrainsCase {
             materials: &names,
         };
         let (grains, ends) = place_all(&self.particles, &placing)?;
-        self.check_densities(&grains, &names)?;
-        check_sides(&walls, &grains, &ends)?;
+        tables.check_densities(&grains, &names)?;
+        walls.check_sides(&grains, &ends, BedOf::Grains)?;
         let speed = fastest(&grains, &domain, gravity);
         let limit = StepLimit::of(&materials, &grains, speed)
             .ok_or_else(|| Error::input("there are no spheres"))?;
@@ -73,11 +76,7 @@ impl GrainsCase {
         let mut params = GrainParams::new(materials, domain, dt);
         params.gravity = gravity;
         if let Some(most) = self.numerics.max_overlap {
-            if !(0.0..1.0).contains(&most) {
-                return Err(Error::input(format!("[numerics] max_overlap is {most}"))
-                    .hint("a share of the radius: it must be 0 or more, and below 1"));
-            }
-            params.max_overlap = most;
+            params.max_overlap = overlap(most)?;
         }
         let diameter = 2.0 * grains.iter().map(|g| g.radius).sum::<f64>() / grains.len() as f64;
         let cell = self.domain.cell.map(|dx| positive("[domain] cell", dx));
@@ -95,7 +94,8 @@ impl GrainsCase {
             notes.push("gravity is along a periodic axis: there is no potential energy".into());
         }
         let all = walls.all.take();
-        let bed = Bed::start(params, all, &grains).map_err(|error| explained(error, &ends))?;
+        let bed = Bed::start(params, all, &grains)
+            .map_err(|error| explained(error, &ends, BedOf::Grains))?;
         Ok(GrainsSetting {
             bed,
             walls,
@@ -149,22 +149,22 @@ impl GrainsCase {
         }
         Ok(GrainBox { lower, upper, axes })
     }
+}
 
-    /// Materials of spheres have a density.
-    fn check_densities(&self, grains: &[Grain], names: &[String]) -> Result<(), Error> {
-        for (index, name) in names.iter().enumerate() {
-            let is_used = || grains.iter().any(|g| usize::from(g.material) == index);
-            if self.materials[name].density.is_none() && is_used() {
-                return Err(missing(&format!("[materials.{name}] density"))
-                    .hint("spheres are of this material: give kg/m³"));
-            }
-        }
-        Ok(())
+/// `[numerics] max_overlap`.
+///
+/// # Errors
+/// A number that is no share.
+pub(in crate::solve) fn overlap(most: f64) -> Result<f64, Error> {
+    match (0.0..1.0).contains(&most) {
+        true => Ok(most),
+        false => Err(Error::input(format!("[numerics] max_overlap is {most}"))
+            .hint("a share of the radius: it must be 0 or more, and below 1")),
     }
 }
 
 /// The largest speed that spheres may get: at the start, and by a fall through the box.
-fn fastest(grains: &[Grain], domain: &GrainBox, gravity: [f64; 3]) -> f64 {
+pub(in crate::solve) fn fastest(grains: &[Grain], domain: &GrainBox, gravity: [f64; 3]) -> f64 {
     let length = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let start = grains
         .iter()
@@ -172,50 +172,4 @@ fn fastest(grains: &[Grain], domain: &GrainBox, gravity: [f64; 3]) -> f64 {
         .fold(0.0, f64::max);
     let work: f64 = (0..3).map(|a| gravity[a].abs() * domain.length(a)).sum();
     start + (2.0 * work).sqrt()
-}
-
-/// Of several surfaces, each with its side; of one the bed itself looks.
-fn check_sides(walls: &CaseWalls, grains: &[Grain], ends: &[usize]) -> Result<(), Error> {
-    if walls.each.len() < 2 {
-        return Ok(());
-    }
-    for (name, wall) in &walls.each {
-        let mut wrong = grains
-            .iter()
-            .enumerate()
-            .filter(|(_, g)| !wall.is_free(g.center));
-        if let Some((id, grain)) = wrong.next() {
-            let count = wrong.count() + 1;
-            let error = GrainError::Place {
-                problem: "are on the wrong side of the surface",
-                count,
-                id: id as u32,
-                at: grain.center,
-                by: 0.0,
-            };
-            return Err(explained(error, ends).within(&format!("[[wall]] {name}")));
-        }
-    }
-    Ok(())
-}
-
-/// An error of the bed with the tables and keys of the case.
-pub(super) fn explained(error: GrainError, ends: &[usize]) -> Error {
-    let of = match &error {
-        GrainError::Place { id, .. } | GrainError::TimeStep { id, .. } => Some(*id),
-        GrainError::Overlap { first, .. } => Some(*first),
-        _ => None,
-    };
-    let hint = hint_of(&error);
-    let mut error = Error::from(error);
-    if let Some(id) = of {
-        error.message += &format!(" ({})", table_of(ends, id));
-    }
-    if error.kind == ErrorKind::Memory {
-        return error.hint("fewer spheres");
-    }
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
 }

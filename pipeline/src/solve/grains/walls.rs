@@ -1,13 +1,13 @@
 //! `[[wall]]`: surfaces as walls, and how pictures show them.
 
-use super::case::{GrainWallTable, GrainsCase, SurfaceSide};
+use super::case::{GrainWallTable, SurfaceSide};
 use crate::solve::{
-    particles::{deviation_in, material},
+    particles::{BedOf, deviation_in, explained, material},
     placed::{placed, placed_surface},
 };
 use cutlink_common::Error;
 use cutlink_flow::{particles::ShownWalls, setting::positive};
-use cutlink_grains::{GrainBox, GrainSide, SurfaceWall};
+use cutlink_grains::{Grain, GrainBox, GrainError, GrainSide, SurfaceWall};
 use cutlink_mesher::Surface;
 use cutlink_meshing::options::MeshOptions;
 use cutlink_pictures::camera::{cross, length, sub};
@@ -18,32 +18,31 @@ const SHARP: f64 = 0.906;
 
 /// The surfaces of a case.
 #[derive(Debug, Default)]
-pub(super) struct CaseWalls {
+pub(in crate::solve) struct CaseWalls {
     /// Each with its side, by name.
-    pub(super) each: Vec<(String, SurfaceWall)>,
+    pub(in crate::solve) each: Vec<(String, SurfaceWall)>,
     /// All of them, which spheres meet.
-    pub(super) all: Option<SurfaceWall>,
+    pub(in crate::solve) all: Option<SurfaceWall>,
     /// The end of the facets of each among those of all.
-    pub(super) ends: Vec<u32>,
-    pub(super) shown: ShownWalls,
+    pub(in crate::solve) ends: Vec<u32>,
+    pub(in crate::solve) shown: ShownWalls,
 }
 
-impl GrainsCase {
-    /// The surfaces.
+impl CaseWalls {
+    /// The surfaces of tables, each with what it is called in errors.
     ///
     /// # Errors
     /// Files that cannot be read, surfaces with a side that are not closed, keys that make no sense.
-    pub(super) fn surfaces(
-        &self,
+    pub(in crate::solve) fn new(
+        tables: &[(String, GrainWallTable)],
         domain: &GrainBox,
         materials: &[String],
-    ) -> Result<CaseWalls, Error> {
-        let mut walls = CaseWalls::default();
+    ) -> Result<Self, Error> {
+        let mut walls = Self::default();
         let mut together: Option<Surface<3>> = None;
         let mut of_all = None;
-        for (i, table) in self.walls.iter().enumerate() {
-            let what = format!("[[wall]] {}", i + 1);
-            let named = |error: Error| error.within(&what);
+        for (i, (what, table)) in tables.iter().enumerate() {
+            let named = |error: Error| error.within(what);
             let index = material(table.material.as_ref(), materials).map_err(named)?;
             if of_all.is_some_and(|other| other != index) {
                 return Err(
@@ -93,6 +92,51 @@ impl GrainsCase {
         };
         Ok(walls)
     }
+
+    /// Of several surfaces, each with its side; of one the bed itself looks.
+    ///
+    /// # Errors
+    /// Spheres on the wrong side: how many, and the first.
+    pub(in crate::solve) fn check_sides(
+        &self,
+        grains: &[Grain],
+        ends: &[usize],
+        bed: BedOf,
+    ) -> Result<(), Error> {
+        if self.each.len() < 2 {
+            return Ok(());
+        }
+        for (name, wall) in &self.each {
+            let mut wrong = grains
+                .iter()
+                .enumerate()
+                .filter(|(_, g)| !wall.is_free(g.center));
+            if let Some((id, grain)) = wrong.next() {
+                let count = wrong.count() + 1;
+                let error = GrainError::Place {
+                    problem: "are on the wrong side of the surface",
+                    count,
+                    id: id as u32,
+                    at: grain.center,
+                    by: 0.0,
+                };
+                return Err(explained(error, ends, bed).within(&format!("[[wall]] {name}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The surface of a facet of all.
+    pub(in crate::solve) fn of_facet(&self, facet: u32) -> usize {
+        self.ends.partition_point(|end| *end <= facet)
+    }
+}
+
+/// The tables of `[[wall]]`, with their names in errors.
+pub(in crate::solve) fn named_walls(tables: &[GrainWallTable]) -> Vec<(String, GrainWallTable)> {
+    let each = tables.iter().enumerate();
+    each.map(|(i, table)| (format!("[[wall]] {}", i + 1), table.clone()))
+        .collect()
 }
 
 impl GrainWallTable {
@@ -112,13 +156,6 @@ impl GrainWallTable {
             }),
             _ => Err(Error::input("there is no surface").hint("give one of file and shape")),
         }
-    }
-}
-
-impl CaseWalls {
-    /// The surface of a facet of all.
-    pub(super) fn of_facet(&self, facet: u32) -> usize {
-        self.ends.partition_point(|end| *end <= facet)
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::solve::{
     case::{ByType, Short, short},
     flux::{SolverTable, case::is_false},
+    grains::case::{ContactTable, GrainWallTable, MaterialTable},
     outcome::case_text,
+    particles::ParticlesTable,
     value::Value,
 };
 use cutlink_common::schema::ByName;
@@ -12,7 +14,7 @@ use cutlink_mesher::placement::{Rotation, Unit};
 use cutlink_meshing::options::{FlowSide, Numbers, Root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// A flow of a liquid and a gas, as given by the user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +51,22 @@ pub struct TwoPhaseCase {
     /// Solid bodies: cells whose centre is in a box or a surface, or outside of a tank. Default: none.
     #[serde(rename = "body", skip_serializing_if = "Vec::is_empty")]
     pub bodies: Vec<SolidTable>,
+    /// Materials of spheres, and of walls where they meet them, by name. Required with `[[particles]]`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub materials: BTreeMap<String, MaterialTable>,
+    /// Contacts of two materials that are not as their tables say. Default: none.
+    #[serde(rename = "contact", skip_serializing_if = "Vec::is_empty")]
+    pub contacts: Vec<ContactTable>,
+    /// Spheres in the flow at the start (3D). Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub particles: Vec<ParticlesTable>,
+    /// Surfaces that are walls for spheres alone, which the fluid passes, such as screens; each `[[body]]` is a wall for both.
+    /// Default: none.
+    #[serde(rename = "wall", skip_serializing_if = "Vec::is_empty")]
+    pub walls: Vec<GrainWallTable>,
+    /// How spheres and flow act on one another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<CouplingTable>,
     /// Faces of the box. Default: walls at rest, without friction where the fluids have no viscosity.
     pub boundary: TwoPhaseBoundaryTable,
     /// Steps and tolerances.
@@ -165,6 +183,19 @@ pub struct GaugeTable {
     pub axis: Option<String>,
 }
 
+/// How spheres and flow act on one another.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CouplingTable {
+    /// Whether spheres stay where they are, at rest: a fixed bed. Default: `false`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub fixed: bool,
+    /// An acceleration of all that is in the box along periodic axes, m/s²: a mean gradient of the pressure over the density, which
+    /// drives a flow through a bed. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<Vec<f64>>,
+}
+
 /// A region of liquid at the start: a box, a ball, a half-space, what is below a height, or the inside of a surface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -239,6 +270,10 @@ pub struct SolidTable {
     /// Of `file`: accepts a surface that is open or inconsistently oriented. Default: `false`.
     #[serde(skip_serializing_if = "is_false")]
     pub robust: bool,
+    /// Of `[[particles]]`: name of the material that they meet; that of all bodies and walls. Default: the only one; required
+    /// where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
 }
 
 /// The type of a face.
@@ -278,6 +313,10 @@ pub struct TwoPhaseFaceTable {
     /// Default: 90.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_angle: Option<f64>,
+    /// Of `[[particles]]`: name of the material that they meet, at openings too. Default: the only one; required where there are
+    /// several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
 }
 
 impl ByType<'_> for TwoPhaseFaceTable {
@@ -292,6 +331,7 @@ impl From<TwoPhaseFaceKind> for TwoPhaseFaceTable {
             pressure: None,
             liquid: None,
             contact_angle: None,
+            material: None,
         }
     }
 }
@@ -348,6 +388,11 @@ pub struct TwoPhaseNumericsTable {
     pub cfl: Option<f64>,
     /// Residual of the pressure over its right side. Default: 1e-9.
     pub tolerance: Option<f64>,
+    /// Of `[[particles]]`: longest step of contacts, s, of which the flow's steps have as many as they need; one beyond the limit of
+    /// Rayleigh or Hertz is refused. Default: 0.9 of the limit for spheres that fall through the box.
+    pub contact_step: Option<f64>,
+    /// Of `[[particles]]`: largest overlap at the start, as a share of the smaller radius, below 1. Default: 0.01.
+    pub max_overlap: Option<f64>,
 }
 
 /// How the mesh follows the interface. It is adapted whenever the fluid may have moved so far that the interface could
@@ -355,14 +400,14 @@ pub struct TwoPhaseNumericsTable {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TwoPhaseAdaptTable {
-    /// Most levels, the root included; the interface, openings that let in the other phase, and bodies are on the finest.
+    /// Most levels, the root included; the interface, spheres, openings that let in the other phase, and bodies are on the finest.
     /// Required.
     pub levels: Option<usize>,
     /// Most leaf cells: if the vorticity asks for more, its threshold rises; a run whose interface alone needs more ends.
     /// Default: what fits into 80 % of the free
     /// memory.
     pub max_cells: Option<u64>,
-    /// Cells of the finest level around the interface that are on this level too, 3 to 8. Default: 4.
+    /// Cells of the finest level around the interface and spheres that are on this level too, 3 to 8. Default: 4.
     pub margin: Option<u32>,
     /// Vorticity times the cell's width above which blocks are refined, m/s. Default: the interface alone counts.
     pub vorticity: Option<f64>,

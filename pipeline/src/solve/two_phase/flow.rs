@@ -1,7 +1,9 @@
 //! The running flow, behind the door of every physics.
 
 use super::energy::{EnergyRecord, from_the_bottom, is_conserving, uncertain};
-use super::{frame::FrameMotion, mesh::solid_above, tables::Tables};
+use super::{
+    bed::RunningSpheres, frame::FrameMotion, mesh::solid_above, spheres::told, tables::Tables,
+};
 use crate::solve::blocks::with_forest;
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind};
@@ -69,6 +71,8 @@ pub(super) struct TwoPhase<const D: usize> {
     tables: Tables<D>,
     /// How the box moves.
     frame: Option<FrameMotion<D>>,
+    /// Of a flow with spheres.
+    spheres: Option<RunningSpheres>,
     since: Since,
     all: Since,
     /// Volumes at the start.
@@ -85,14 +89,16 @@ impl<const D: usize> TwoPhase<D> {
         units: FieldUnits,
         every: u64,
         is_closed: bool,
-        (tables, frame): (Tables<D>, Option<FrameMotion<D>>),
+        (tables, frame, spheres): (Tables<D>, Option<FrameMotion<D>>, Option<RunningSpheres>),
     ) -> Self {
-        let is_alone = frame.is_none() && is_conserving(flow.params());
+        // Spheres bring energy along.
+        let is_alone = frame.is_none() && spheres.is_none() && is_conserving(flow.params());
         Self {
             start: flow.integrals().volume,
             energy: is_alone.then(EnergyRecord::new),
             tables,
             frame,
+            spheres,
             flow,
             mesh,
             now: OnceLock::new(),
@@ -162,7 +168,8 @@ impl<const D: usize> TwoPhase<D> {
     fn failed(&self, error: TwoPhaseError) -> Error {
         let level = matches!(error, TwoPhaseError::CoarseInterface { .. });
         let budget = matches!(error, TwoPhaseError::Budget { .. });
-        let error = Error::from(error);
+        let ends = self.spheres.as_ref().map_or(&[][..], |of| &of.ends);
+        let error = told(error, ends);
         let at = format!(
             "the flow stopped in step {} (time {:.6} s)",
             self.steps + 1,
@@ -250,9 +257,15 @@ where
         }
         let pressure = to.pressure.get_or_insert_default();
         pressure.resize(count, 0.0);
-        to.scalars.resize_with(1, Vec::new);
+        to.scalars
+            .resize_with(1 + usize::from(self.spheres.is_some()), Vec::new);
         to.scalars[0].clear();
         to.scalars[0].extend(flow.alpha().iter().map(|&c| c as f32));
+        if let (Some(spheres), Some(clear)) = (&self.spheres, flow.fluid_parts()?) {
+            to.scalars[1].clear();
+            to.scalars[1].extend(clear.iter().map(|&part| (1.0 - part) as f32));
+            spheres.fill(flow, to.particles.get_or_insert_default());
+        }
         for (i, &c) in flow.alpha().iter().enumerate() {
             let rho = gas + (liquid - gas) * c.clamp(0.0, 1.0);
             let at = flow.mesh().centre(i / cells, i % cells);
@@ -296,7 +309,11 @@ where
         bytes.extend(refined);
         bytes.extend(values.into_iter().flat_map(f64::to_le_bytes));
         out.write_all(&bytes)
-            .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))
+            .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))?;
+        match &self.spheres {
+            Some(spheres) => spheres.save(&self.flow, out),
+            None => Ok(()),
+        }
     }
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
@@ -325,7 +342,8 @@ where
         }
         self.energy = self.energy.map(|_| EnergyRecord::restored(energy));
         let mut refined = Vec::new();
-        from.take(blocks).read_to_end(&mut refined).map_err(cut)?;
+        let mut part = (&mut *from).take(blocks);
+        part.read_to_end(&mut refined).map_err(cut)?;
         let count = self.flow.saved_values(&refined)?;
         let mut values = memory::with_capacity("a saved state", count)?;
         for _ in 0..count {
@@ -342,6 +360,9 @@ where
             behind,
         };
         self.flow.restore(&state)?;
+        if let Some(spheres) = &mut self.spheres {
+            spheres.restore(&mut self.flow, from)?;
+        }
         self.epoch += 1;
         self.now = OnceLock::new();
         self.looks.clear();
@@ -363,7 +384,11 @@ where
     }
 
     fn tables(&mut self) -> Vec<&mut dyn Table> {
-        self.tables.all()
+        let mut tables = self.tables.all();
+        if let Some(spheres) = &mut self.spheres {
+            tables.push(&mut spheres.particles);
+        }
+        tables
     }
 
     fn next_due(&self, step: u64) -> Option<u64> {
@@ -400,7 +425,14 @@ where
             fits,
         ]);
         self.tables.phases.add(seen.step, line);
-        self.tables.measure(seen.step, &self.flow);
+        let of_spheres = match &mut self.spheres {
+            Some(spheres) => {
+                spheres.add(seen.step, &self.flow);
+                spheres.forces(&self.flow)
+            }
+            None => Vec::new(),
+        };
+        self.tables.measure(seen.step, &self.flow, of_spheres);
         Ok(())
     }
 
@@ -416,7 +448,11 @@ where
         let change = self.change_of_volume();
         let steps = self.flow.steps();
         let iterations = self.all.iterations as f64 / self.all.substeps.max(1) as f64;
-        let json = json!({
+        let (of_spheres, said) = match &mut self.spheres {
+            Some(spheres) => spheres.report(&self.flow),
+            None => (Value::Null, String::new()),
+        };
+        let mut json = json!({
             "kind": "two-phase",
             "substeps": steps,
             "liquid_volume": now.volume[0],
@@ -436,6 +472,10 @@ where
             above += &format!("the liquid's volume has changed by {change:.1e} of it\n");
         }
         above += &format!("largest velocity {:.4e} m/s\n", now.largest_velocity);
+        if !of_spheres.is_null() {
+            json["particles"] = of_spheres;
+            above += &said;
+        }
         Ok(Report {
             json: match json {
                 Value::Object(keys) => keys,
@@ -474,6 +514,9 @@ where
             });
         }
         checks.extend(self.energy.as_ref().and_then(EnergyRecord::judge));
+        if let Some(spheres) = &self.spheres {
+            checks.extend(spheres.checks(&self.flow));
+        }
         checks
     }
 }

@@ -2,6 +2,7 @@
 
 use super::case::TwoPhaseCase;
 use super::resolve::{bytes_of_cell, corners};
+use super::spheres::{Blocks, NearSpheres, Spheres};
 use super::surface::{SolidBody, SurfaceKeys};
 use crate::solve::{blocks::with_forest, resolve::missing};
 use cutlink_amr::{Forest, Mark, NONE, dims};
@@ -185,14 +186,14 @@ impl TwoPhaseCase {
         }))
     }
 
-    /// The mesh: root cells, and what is refined for good; one that follows has all levels around the liquid too.
+    /// The mesh: root cells, and what is refined for good; one that follows has all levels around the liquid and spheres too.
     ///
     /// # Errors
     /// Keys that are missing or make no sense, too little memory.
     pub(super) fn meshes<const D: usize>(
         &self,
         faces: &[[BoxFace<D>; 2]; D],
-        liquid: &[LiquidShape<D>],
+        (liquid, spheres): (&[LiquidShape<D>], Option<&Spheres>),
         bodies: &CaseBodies<D>,
         adaptation: Option<&InterfaceAdaptation>,
     ) -> Result<CaseMeshes<D>, Error>
@@ -222,11 +223,21 @@ impl TwoPhaseCase {
             .iter()
             .map(|shape| reaching(shape, &domain))
             .collect();
+        let margin = f64::from(adaptation.map_or(0, |a| a.margin)) * finest;
+        let blocks = Blocks {
+            origin: frame.origin,
+            width: 4.0 * frame.dx,
+            root: base.forest.root,
+            periodic: self.periodic()?,
+            levels: adaptation.map_or(1, |a| a.levels),
+            margin,
+        };
+        let at_spheres = spheres.map(|of| of.blocks(&blocks));
         let is_at_start = |block: [[f64; D]; 2], levels: usize| {
-            let margin = f64::from(adaptation.map_or(0, |a| a.margin)) * finest;
             let touches = |shape: &LiquidShape<D>| shape.touches(block[0], block[1], margin);
             let near = adaptation.is_some_and(|a| levels <= a.levels) && liquid.iter().any(touches);
-            near || floor.holds(block, levels)
+            let at_sphere = |of: &NearSpheres<D>| of.holds(block[0], levels);
+            near || at_spheres.as_ref().is_some_and(at_sphere) || floor.holds(block, levels)
         };
         let stays = refined(&base, all, |block, levels| floor.holds(block, levels))?;
         let forest = refined(&base, all, is_at_start)?;

@@ -4,15 +4,18 @@
 //! | file | what |
 //! |---|---|
 //! | `case` | the tables, as written |
+//! | `spheres` | `[[particles]]`: from tables to a bed in the flow's box |
 //! | `mesh` | from tables to the mesh at the start, and what of it stays refined |
 //! | `surface` | liquid and bodies from surfaces |
 //! | `resolve` | from tables to parameters and the length of a step |
 //! | `frame` | boxes that move |
 //! | `tables` | `phases.csv`, `loads.csv`, `gauges.csv` |
+//! | `bed` | spheres in a running flow: their table, forces on walls, checks, and part of a checkpoint |
 //! | `run` | from a case to a run, and its plan |
 //! | `energy` | whether a flow gains energy that nothing gives |
 //! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 
+mod bed;
 pub mod case;
 mod energy;
 mod flow;
@@ -20,6 +23,7 @@ mod frame;
 mod mesh;
 mod resolve;
 mod run;
+mod spheres;
 mod surface;
 mod tables;
 

@@ -3,6 +3,7 @@
 use super::case::{LiquidTable, TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
 use super::frame::{self, FrameMotion};
 use super::mesh::{CaseMeshes, leaf_masks};
+use super::spheres::Spheres;
 use super::surface::SurfaceKeys;
 use super::tables::Measured;
 use crate::solve::{resolve::missing, value};
@@ -15,7 +16,9 @@ use cutlink_mesher::{
     intersect::Meet,
 };
 use cutlink_prescribed::expression::Expression;
-use cutlink_vof::{BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases};
+use cutlink_vof::{
+    BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases, step_of_bed,
+};
 use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -42,6 +45,8 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
     /// The velocity at the start.
     pub(super) velocity: Option<[Expression; D]>,
     pub(super) measured: Measured<D>,
+    /// Spheres in the flow.
+    pub(super) spheres: Option<Spheres>,
     /// The length of a step, s.
     pub(super) dt: f64,
     /// Cells of leaves.
@@ -123,11 +128,23 @@ impl TwoPhaseCase {
         let levels = self.all_levels(adaptation.as_ref())?;
         let liquid = self.shapes::<D>(levels)?;
         let bodies = self.solid_bodies::<D>(levels)?;
-        let meshes = self.meshes(&faces, &liquid, &bodies, adaptation.as_ref())?;
+        let gravity = match &self.gravity {
+            None => [0.0; D],
+            Some(table) => numbers::<D>("[gravity] acceleration", &table.acceleration)?,
+        };
+        let spheres = self.spheres(&faces, gravity, phases.viscosity)?;
+        let meshes = self.meshes(
+            &faces,
+            (&liquid, spheres.as_ref()),
+            &bodies,
+            adaptation.as_ref(),
+        )?;
         let CaseMeshes { mut mesh, floor } = meshes;
         let frame = mesh.frame;
         let cells = mesh.forest.leaves().count() * dims::cells(D);
-        let bytes = cells as u64 * bytes_of_cell(D as u64);
+        let h = frame.dx / f64::from(1u32 << (mesh.forest.levels.len() - 1));
+        let of_spheres = spheres.as_ref().map_or(0, |of| of.bytes(cells, h));
+        let bytes = cells as u64 * bytes_of_cell(D as u64) + of_spheres;
         let free = Host.free_bytes().min(on_device.unwrap_or(u64::MAX));
         if bytes > free {
             let place = match on_device {
@@ -147,10 +164,9 @@ impl TwoPhaseCase {
                 .hint("flow = \"inside\" of a body keeps the fluid inside of its surface"));
         }
         let flow_mesh = FlowMesh::new(&mesh.forest, frame.origin, frame.dx, leaf_masks(&mesh))?;
-        let gravity = match &self.gravity {
-            None => [0.0; D],
-            Some(table) => numbers::<D>("[gravity] acceleration", &table.acceleration)?,
-        };
+        if let Some(spheres) = &spheres {
+            spheres.check(&flow_mesh, h)?;
+        }
         let frame = self.motion(gravity)?;
         let measured = Measured::new(
             self.lines(gravity)?,
@@ -181,7 +197,11 @@ impl TwoPhaseCase {
             contact_angles: self.contact_angles()?,
             fixed_curvature: None,
         };
-        let dt = self.step(&params, flow_mesh.width(mesh.forest.finest()))?;
+        let dt = self.step(
+            &params,
+            flow_mesh.width(mesh.forest.finest()),
+            spheres.as_ref(),
+        )?;
         params.longest_step = dt;
         let following = adaptation.map(|mut adaptation| {
             let room = (free as f64 * SHARE_OF_MEMORY) as u64 / bytes_of_cell(D as u64);
@@ -198,6 +218,7 @@ impl TwoPhaseCase {
             frame,
             velocity,
             measured,
+            spheres,
             dt,
             cells,
             bytes,
@@ -338,7 +359,12 @@ impl TwoPhaseCase {
     }
 
     /// The length of a step: as given, or what is known before the first one allows.
-    fn step<const D: usize>(&self, params: &FlowParams<D>, h: f64) -> Result<f64, Error> {
+    fn step<const D: usize>(
+        &self,
+        params: &FlowParams<D>,
+        h: f64,
+        spheres: Option<&Spheres>,
+    ) -> Result<f64, Error> {
         if let Some(dt) = self.numerics.dt {
             return positive("[numerics] dt", dt);
         }
@@ -357,6 +383,11 @@ impl TwoPhaseCase {
                 let speed = velocity.iter().map(|v| v * v).sum::<f64>().sqrt();
                 dt = dt.min(params.courant * h / speed);
             }
+        }
+        if let Some(Spheres { bed, coupling, .. }) = spheres {
+            let drive = coupling.drive.iter().map(|x| x * x).sum::<f64>().sqrt();
+            dt = dt.min((2.0 * params.courant * h / drive).sqrt());
+            dt = dt.min(step_of_bed(bed, coupling, params, h));
         }
         match dt.is_finite() && dt > 0.0 {
             true => Ok(dt),

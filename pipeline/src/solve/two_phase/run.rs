@@ -1,13 +1,20 @@
 //! A run: from a case to histories, fields, checkpoints and a summary.
 
-use super::{case::TwoPhaseCase, flow::TwoPhase, resolve::TwoPhaseSetting, tables::Tables};
+use super::{
+    bed::RunningSpheres,
+    case::TwoPhaseCase,
+    flow::TwoPhase,
+    resolve::TwoPhaseSetting,
+    spheres::{Spheres, told},
+    tables::Tables,
+};
 use crate::solve::outcome::{Outcome, case_runs, check_alone};
 use cutlink_common::{
     Error, Observer,
     device::{DeviceReport, Opened},
     pool,
 };
-use cutlink_device::{Host, select};
+use cutlink_device::{DeviceChoice, Host, Selected, select};
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting,
     fields::{FieldName, FieldUnit, FieldUnits},
@@ -18,9 +25,9 @@ use cutlink_mesher::{
     intersect::Meet,
 };
 use cutlink_prescribed::expression::Expression;
-use cutlink_vof::{BoxFace, TwoPhaseFlow};
+use cutlink_vof::{BoxFace, FlowParams, TwoPhaseFlow, step_of_bed};
 use cutlink_voxelizer::{VoxelError, kernels::AdaptKernels};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::OnceLock;
 
 /// Steps between two lines of `phases.csv`, by default.
@@ -36,14 +43,14 @@ impl TwoPhaseCase {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         check_alone(options, "two-phase flow")?;
-        let choice = options.device.unwrap_or_default().0;
+        let choice = self.device(options.device.unwrap_or_default().0)?;
         let mut selected = select(choice)?;
         let work = || {
             let opened = Opened::open(choice, &mut selected)?;
             let begun = Begun {
                 options,
                 only_plan,
-                device: DeviceReport::new(&selected, &opened),
+                device: self.device_report(&selected, &opened, options),
                 opened,
                 observer,
             };
@@ -53,6 +60,36 @@ impl TwoPhaseCase {
             }
         };
         pool::install(options.threads, work)
+    }
+
+    /// The device to choose: the CPU for spheres.
+    ///
+    /// # Errors
+    /// A GPU that was asked for.
+    fn device(&self, asked: DeviceChoice) -> Result<DeviceChoice, Error> {
+        match asked {
+            _ if self.particles.is_empty() => Ok(asked),
+            DeviceChoice::Cuda(_) => Err(Error::input(format!(
+                "{}: two-phase flow with [[particles]] does not run on a GPU",
+                self.name()
+            ))
+            .hint("leave --device out, or choose cpu")),
+            DeviceChoice::Auto | DeviceChoice::Cpu => Ok(DeviceChoice::Cpu),
+        }
+    }
+
+    fn device_report(
+        &self,
+        selected: &Selected,
+        opened: &Opened,
+        options: &RunOptions,
+    ) -> DeviceReport {
+        let mut report = DeviceReport::new(selected, opened);
+        let asked = options.device.unwrap_or_default().0;
+        if !self.particles.is_empty() && asked == DeviceChoice::Auto {
+            report.reason = "flows with [[particles]] run there".into();
+        }
+        report
     }
 
     fn in_dimension<const D: usize>(&self, begun: Begun<'_>) -> Result<Outcome, Error>
@@ -70,7 +107,7 @@ impl TwoPhaseCase {
         let named = |error: Error| error.within(&self.name());
         let setting = self.setting::<D>(free_bytes(&opened)).map_err(named)?;
         setting.notes.iter().for_each(|note| observer.note(note));
-        let units = units_of(setting.mesh.frame.dx, setting.dt)?;
+        let units = units_of(setting.mesh.frame.dx, setting.dt, setting.spheres.is_some())?;
         let text = self.to_toml()?;
         let run = RunSetting::new(&text, &self.run, &self.output, &setting.mesh, units.clone());
         let mut run = run.map_err(named)?;
@@ -95,6 +132,7 @@ impl TwoPhaseCase {
             frame,
             velocity,
             measured,
+            spheres,
             dt,
             ..
         } = setting;
@@ -102,6 +140,14 @@ impl TwoPhaseCase {
         let is_closed = !params.faces.iter().flatten().any(is_opening);
         let mut flow =
             TwoPhaseFlow::new(flow_mesh, params, &liquid).map_err(|error| named(error.into()))?;
+        let mut running = None;
+        if let Some(spheres) = spheres {
+            let coupling = spheres.coupling;
+            let (of, bed) = RunningSpheres::new(spheres, dt);
+            let with = flow.with_grains(bed, coupling);
+            flow = with.map_err(|error| named(told(error, &of.ends)))?;
+            running = Some(of);
+        }
         if let Some((floor, adaptation)) = following {
             let forest = mesh.forest.download(&Host).map_err(VoxelError::from)?;
             flow.follow(forest, floor, adaptation)
@@ -112,7 +158,9 @@ impl TwoPhaseCase {
         }
         let flow = on_device(flow, &opened);
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
-        let watched = (Tables::new(measured, &flow, dt), frame);
+        let of_spheres = running.as_ref().map(RunningSpheres::columns);
+        let tables = Tables::new(measured, &flow, dt, of_spheres.unwrap_or_default());
+        let watched = (tables, frame, running);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
@@ -168,10 +216,17 @@ fn set_velocity<const D: usize>(
 }
 
 /// Values are in SI units; what is derived on the mesh is by its root cells.
-fn units_of(dx: f64, dt: f64) -> Result<FieldUnits, Error> {
-    let name =
-        FieldName::new("alpha").ok_or_else(|| Error::input("alpha is no name of a field"))?;
+fn units_of(dx: f64, dt: f64, particles: bool) -> Result<FieldUnits, Error> {
     let one = |unit: &str| FieldUnit::new(1.0, unit);
+    let scalar = |name: &str| {
+        let field = FieldName::new(name);
+        let field = field.ok_or_else(|| Error::input(format!("{name} is no name of a field")))?;
+        Ok::<_, Error>((field, one("1")))
+    };
+    let mut scalars = vec![scalar("alpha")?];
+    if particles {
+        scalars.push(scalar("solid-fraction")?);
+    }
     Ok(FieldUnits {
         time: FieldUnit::new(dt, "s"),
         velocity: one("m/s"),
@@ -179,8 +234,8 @@ fn units_of(dx: f64, dt: f64) -> Result<FieldUnits, Error> {
         density: one("kg/m^3"),
         vorticity: FieldUnit::new(1.0 / dx, "1/s"),
         q: FieldUnit::new(1.0 / (dx * dx), "1/s^2"),
-        scalars: vec![(name, one("1"))],
-        particles: false,
+        scalars,
+        particles,
     })
 }
 
@@ -197,11 +252,17 @@ fn plan<const D: usize>(
         cells,
         bytes,
         following,
+        spheres,
         ..
     } = setting;
     let follows = match following {
         Some((_, of)) => format!(
-            "; the mesh follows the interface, up to {} cells",
+            "; the mesh follows the interface{}, up to {} cells",
+            if spheres.is_some() {
+                " and the spheres"
+            } else {
+                ""
+            },
             of.max_cells
         ),
         None => String::new(),
@@ -210,10 +271,14 @@ fn plan<const D: usize>(
     let h = mesh.frame.dx / f64::from(1u32 << (levels - 1));
     let time = steps as f64 * dt;
     let [liquid, gas] = params.phases.density;
+    let (of_spheres, said) = match spheres {
+        Some(of) => forecast(of, params, h, *dt),
+        None => (Value::Null, String::new()),
+    };
     let text = format!(
         "device  {}\ntwo-phase flow in {D}D, densities {liquid} and {gas} kg/m³\n{cells} cells on {levels} level{}, {:.1} MB; \
          the finest are {h:.4e} m wide{follows}\n{steps} steps of {dt:.4e} s: {time:.6} s; each is divided where the Courant number, \
-         capillary waves or gravity ask for it\n",
+         capillary waves or gravity ask for it\n{said}",
         device.text(),
         if levels == 1 { "" } else { "s" },
         *bytes as f64 / 1e6,
@@ -231,6 +296,53 @@ fn plan<const D: usize>(
         "steps": steps,
         "dt": dt,
         "time": time,
+        "particles": of_spheres,
     });
     RunPlan::new(text, json)
+}
+
+/// The forecast of spheres: keys, and lines of text.
+fn forecast<const D: usize>(
+    of: &Spheres,
+    params: &FlowParams<D>,
+    h: f64,
+    dt: f64,
+) -> (Value, String) {
+    let (bed, limit) = (&of.bed, &of.limit);
+    let radii = bed.grains().into_iter().map(|grain| grain.radius);
+    let [least, most] = radii.fold([f64::INFINITY, 0.0], |[l, m], r| [l.min(r), m.max(r)]);
+    let allowed = step_of_bed(bed, &of.coupling, params, h).min(dt);
+    let contact = bed.params().dt;
+    let substeps = if of.coupling.held {
+        0.0
+    } else {
+        (allowed / contact - 1e-9).ceil().max(1.0)
+    };
+    let facets: usize = of.walls.each.iter().map(|(_, wall)| wall.facets()).sum();
+    let mut text = format!(
+        "{} sphere{}, {:.1} to {:.1} of the finest cells wide, of {}; walls of {facets} facets\n",
+        bed.len(),
+        if bed.len() == 1 { "" } else { "s" },
+        2.0 * least / h,
+        2.0 * most / h,
+        of.materials.join(", "),
+    );
+    text += &match of.coupling.held {
+        true => "they stay where they are\n".to_owned(),
+        false => format!(
+            "they allow steps of the flow of {allowed:.4e} s at the start; each has {substeps} of contacts, of {contact:.4e} s at most; the {} \
+             limit is {:.4e} s, up to {:.3} m/s\n",
+            limit.rule, limit.limit, of.speed
+        ),
+    };
+    let json = json!({
+        "spheres": bed.len(),
+        "facets": facets,
+        "cells_a_diameter": [2.0 * least / h, 2.0 * most / h],
+        "dt": allowed,
+        "contact_dt": contact,
+        "contact_steps": substeps,
+        "limit": { "rule": limit.rule, "dt": limit.limit, "speed": of.speed },
+    });
+    (json, text)
 }

@@ -57,11 +57,17 @@ pub(super) struct Tables<const D: usize> {
     loads: Lines,
     gauges: Lines,
     measured: Measured<D>,
+    has_loads: bool,
 }
 
 impl<const D: usize> Tables<D> {
-    /// Empty tables of a flow with steps of so many seconds.
-    pub(super) fn new(mut measured: Measured<D>, flow: &TwoPhaseFlow<D>, dt: f64) -> Self {
+    /// Empty tables of a flow with steps of so many seconds; `of_spheres`: columns of their forces on walls.
+    pub(super) fn new(
+        mut measured: Measured<D>,
+        flow: &TwoPhaseFlow<D>,
+        dt: f64,
+        of_spheres: Vec<String>,
+    ) -> Self {
         let loads = flow.loads(measured.about);
         measured.walls.retain(|(wall, _)| loads[*wall].area > 0.0);
         let lines = |file, names: Vec<String>| {
@@ -70,9 +76,12 @@ impl<const D: usize> Tables<D> {
         };
         let gauges = measured.gauges.iter();
         let gauges = gauges.flat_map(|g| ["length", "top"].map(|of| format!("{} {of}", g.name)));
+        let mut loads = columns_of_loads(&measured);
+        loads.extend(of_spheres);
         Self {
             phases: lines("phases.csv", columns(D)),
-            loads: lines("loads.csv", columns_of_loads(&measured)),
+            has_loads: !loads.is_empty(),
+            loads: lines("loads.csv", loads),
             gauges: lines("gauges.csv", gauges.collect()),
             measured,
         }
@@ -81,7 +90,7 @@ impl<const D: usize> Tables<D> {
     /// Those that have columns.
     pub(super) fn all(&mut self) -> Vec<&mut dyn Table> {
         let mut tables: Vec<&mut dyn Table> = vec![&mut self.phases];
-        if !self.measured.walls.is_empty() {
+        if self.has_loads {
             tables.push(&mut self.loads);
         }
         if !self.measured.gauges.is_empty() {
@@ -90,10 +99,10 @@ impl<const D: usize> Tables<D> {
         tables
     }
 
-    /// Adds lines of loads, which there are after the first step, and of gauges.
-    pub(super) fn measure(&mut self, step: u64, flow: &TwoPhaseFlow<D>) {
+    /// Adds lines of loads, which there are after the first step, and of gauges; `of_spheres`: their forces on walls.
+    pub(super) fn measure(&mut self, step: u64, flow: &TwoPhaseFlow<D>, of_spheres: Vec<f64>) {
         let measured = &self.measured;
-        if !measured.walls.is_empty() && step > 0 {
+        if self.has_loads && step > 0 {
             let loads = flow.loads(measured.about);
             let moments = if D == 2 { 2..3 } else { 0..3 };
             let of = |(wall, _): &(usize, String)| {
@@ -103,7 +112,8 @@ impl<const D: usize> Tables<D> {
                 line.extend(&load.moment[moments.clone()]);
                 line
             };
-            let line = measured.walls.iter().flat_map(of).collect();
+            let mut line: Vec<f64> = measured.walls.iter().flat_map(of).collect();
+            line.extend(of_spheres);
             self.loads.add(step, line);
         }
         if !measured.gauges.is_empty() {
