@@ -63,13 +63,25 @@ pub(crate) fn positions<const D: usize>(tile: &[f64], at: usize, n: [f64; D]) ->
     })
 }
 
-/// The sum of the principal curvatures times the cell's width, positive for a drop, from heights along the normal's
-/// largest component, else along the next one.
-pub(crate) fn curvature<const D: usize>(tile: &[f64], at: usize, n: [f64; D]) -> Option<f64> {
+/// The direction of columns: their axis, and 1 where their empty side is the upper one, else −1.
+pub(crate) type Direction = (usize, i32);
+
+/// Axes by the size of a normal's component, the largest first, with the sides that the normal points to.
+pub(crate) fn directions<const D: usize>(n: [f64; D]) -> [Direction; D] {
     let mut axes: [usize; D] = std::array::from_fn(|a| a);
     axes.sort_by(|&a, &b| n[b].abs().total_cmp(&n[a].abs()));
-    axes.iter()
-        .find_map(|&axis| along::<D>(tile, at, axis, if n[axis] > 0.0 { 1 } else { -1 }))
+    axes.map(|axis| (axis, if n[axis] > 0.0 { 1 } else { -1 }))
+}
+
+/// The sum of the principal curvatures times the cell's width, positive for a drop, from heights along the normal's
+/// largest component, else along the next one; and the direction of these columns.
+pub(crate) fn curvature<const D: usize>(
+    tile: &[f64],
+    at: usize,
+    n: [f64; D],
+) -> Option<(f64, Direction)> {
+    let along = |of: Direction| Some((along::<D>(tile, at, of.0, of.1)?, of));
+    directions(n).into_iter().find_map(along)
 }
 
 fn along<const D: usize>(tile: &[f64], at: usize, axis: usize, sign: i32) -> Option<f64> {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "curvature.cuh"
-#include "near.cuh"
 
 constexpr uint32_t ALL = 0xffffffffu;
 constexpr int WARP = 32;
