@@ -93,8 +93,8 @@ fn a_small_ball_stays_one() {
 }
 
 /// A ball of 16 cells, 1000 : 1, swings in its second mode for half a period: Lamb 1932 has its frequency, and the velocity
-/// of its poles is the largest one. Where neighbours in a column have curvatures of their own, one by heights and one by a fit, they
-/// hand liquid to each other, and the velocity is three times as large by then.
+/// of its poles is the largest one. With fits at the nearest position instead of at their own cell, neighbours hand liquid to each other,
+/// and the velocity is three times as large by then.
 #[test]
 fn a_light_gas_around_a_ball_gains_nothing() {
     let (ratio, mu, swing, radius) = (1000.0, 0.001, 0.05, 0.4f64);
