@@ -63,13 +63,25 @@ pub(crate) fn positions<const D: usize>(tile: &[f64], at: usize, n: [f64; D]) ->
     })
 }
 
-/// The sum of the principal curvatures times the cell's width, positive for a drop, from heights along the normal's
-/// largest component, else along the next one.
-pub(crate) fn curvature<const D: usize>(tile: &[f64], at: usize, n: [f64; D]) -> Option<f64> {
+/// The direction of columns: their axis, and 1 where their empty side is the upper one, else −1.
+pub(crate) type Direction = (usize, i32);
+
+/// Axes by the size of a normal's component, the largest first, with the sides that the normal points to.
+pub(crate) fn directions<const D: usize>(n: [f64; D]) -> [Direction; D] {
     let mut axes: [usize; D] = std::array::from_fn(|a| a);
     axes.sort_by(|&a, &b| n[b].abs().total_cmp(&n[a].abs()));
-    axes.iter()
-        .find_map(|&axis| along::<D>(tile, at, axis, if n[axis] > 0.0 { 1 } else { -1 }))
+    axes.map(|axis| (axis, if n[axis] > 0.0 { 1 } else { -1 }))
+}
+
+/// The sum of the principal curvatures times the cell's width, positive for a drop, from heights along the normal's
+/// largest component, else along the next one; and the direction of these columns.
+pub(crate) fn curvature<const D: usize>(
+    tile: &[f64],
+    at: usize,
+    n: [f64; D],
+) -> Option<(f64, Direction)> {
+    let along = |of: Direction| Some((along::<D>(tile, at, of.0, of.1)?, of));
+    directions(n).into_iter().find_map(along)
 }
 
 fn along<const D: usize>(tile: &[f64], at: usize, axis: usize, sign: i32) -> Option<f64> {
@@ -120,10 +132,12 @@ fn weight(square: f64) -> f64 {
     weight
 }
 
-/// The same from a parabola through positions around a cell, in cells, from the one that is nearest to its centre.
+/// The same from a parabola through positions around a cell, in cells from its centre: in 3D where the normal through the
+/// centre meets it, in 2D at the position that is nearest to the centre.
 ///
-/// Weights (1 − r²/16)^16, r in cells along the interface, fall to a third within a cell. With equal ones, the second derivative of waves shorter than 2.6 cells has the wrong
-/// sign, and surface tension makes them grow.
+/// Weights (1 − r²/16)^16, r in cells along the interface, fall to a third within a cell. With equal ones, the second derivative
+/// of waves shorter than 2.6 cells has the wrong sign, and surface tension makes them grow. In 3D it has so too at the nearest
+/// position, often that of the next cell; in 2D, where fits are few, the error is smaller there.
 pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option<f64> {
     const MOST: usize = 6;
     let unknowns = if D == 2 { 3 } else { MOST };
@@ -134,10 +148,12 @@ pub(crate) fn fitted<const D: usize>(points: &[[f64; D]], n: [f64; D]) -> Option
     let length = square(&n).sqrt();
     let n = n.map(|n| n / length);
     let tangents = tangents(n);
+    let foot = if D == 2 { origin } else { [0.0; D] };
     let (mut m, mut count) = ([[0.0; MOST + 1]; MOST], 0);
     for point in points {
-        let along = |t: &[f64; D]| (0..D).map(|a| t[a] * (point[a] - origin[a])).sum::<f64>();
-        let (s, height) = (along(&tangents[0]), along(&n));
+        let along = |t: &[f64; D]| (0..D).map(|a| t[a] * (point[a] - foot[a])).sum::<f64>();
+        let height: f64 = (0..D).map(|a| n[a] * (point[a] - origin[a])).sum();
+        let s = along(&tangents[0]);
         let t = if D == 2 { 0.0 } else { along(&tangents[1]) };
         // Beyond, the surface is another one, or no graph over the tangents.
         if s.abs() > 2.5 || t.abs() > 2.5 || height.abs() > 2.0 {

@@ -1,6 +1,7 @@
 //! What is known of the interface: planes in mixed cells, and curvature.
 
 use crate::contact::Contact;
+use crate::heights::Direction;
 use crate::mesh::{FlowMesh, MARGIN, Tile, in_tile};
 use crate::params::FlowParams;
 use crate::{TwoPhaseError, heights, normal, plane};
@@ -255,8 +256,9 @@ pub(crate) struct Curvature {
     pub(crate) by_fit: usize,
 }
 
-/// Of a cell at the interface: its number in the block, normal, curvature by heights, and positions in its own columns.
-type Found<const D: usize> = (usize, [f64; D], Option<f64>, [f64; D]);
+/// Of a cell at the interface: its number in the block, normal, curvature by heights with their direction, and positions
+/// in its own columns.
+type Found<const D: usize> = (usize, [f64; D], Option<(f64, Direction)>, [f64; D]);
 
 /// Curvature of cells at the interface of the finest level: mixed ones, and pure ones beside one of the other kind.
 pub(crate) fn curvature<const D: usize>(
@@ -304,7 +306,21 @@ pub(crate) fn curvature<const D: usize>(
         let list = block.checked_sub(first).and_then(|b| passes.get(b))?;
         list.iter().find(|found| found.0 == cell)
     };
-    // Second pass: fits where heights are missing.
+    // Second pass. A curvature by heights is that of a column: all of its cells have it, also one that is too far from
+    // the ends of the columns beside it.
+    let of_column = |block: usize, cell: usize, n: [f64; D]| {
+        heights::directions(n).into_iter().find_map(|direction| {
+            [-1, 1].into_iter().find_map(|k| {
+                let mut step = [0; D];
+                step[direction.0] = k;
+                let near = mesh.near_at(block, cell, step);
+                let &(_, _, by_heights, _) = lookup(near.block, near.cell)?;
+                let (value, of) = by_heights.filter(|_| near.is_inside)?;
+                (of == direction).then_some(value)
+            })
+        })
+    };
+    // Fits where heights are missing.
     let fit = |block: usize, cell: usize, n: [f64; D]| {
         let mut points = Vec::new();
         for near in mesh.near(block, cell, 2) {
@@ -333,6 +349,8 @@ pub(crate) fn curvature<const D: usize>(
     let second = |(i, list): (usize, &Vec<Found<D>>)| {
         let of = |found: &Found<D>| {
             let (cell, n, by_heights, _) = *found;
+            let by_heights = by_heights.map(|(value, _)| value);
+            let by_heights = by_heights.or_else(|| of_column(first + i, cell, n));
             let value = by_heights.or_else(|| fit(first + i, cell, n));
             (cell, value, by_heights.is_some())
         };

@@ -321,18 +321,24 @@ impl<const D: usize> FlowMesh<D> {
         cell: usize,
         reach: usize,
     ) -> impl Iterator<Item = Near<D>> {
-        let (at, wide): ([i32; D], _) = (dims::unravel(cell, 4), 2 * reach + 1);
+        let wide = 2 * reach + 1;
         (0..wide.pow(D as u32)).map(move |k| {
             let step = dims::unravel::<D>(k, wide).map(|c| c - reach as i32);
-            let to = std::array::from_fn(|a| at[a] + step[a]);
-            let (there, cell) = self.cell_at(block, to);
-            Near {
-                step,
-                block: there,
-                cell,
-                is_inside: self.is_inside(block, to),
-            }
+            self.near_at(block, cell, step)
         })
+    }
+
+    /// The cell some steps away from a cell, at most [`MARGIN`] along each axis.
+    pub(crate) fn near_at(&self, block: usize, cell: usize, step: [i32; D]) -> Near<D> {
+        let at = dims::unravel::<D>(cell, 4);
+        let to = std::array::from_fn(|a| at[a] + step[a]);
+        let (there, cell) = self.cell_at(block, to);
+        Near {
+            step,
+            block: there,
+            cell,
+            is_inside: self.is_inside(block, to),
+        }
     }
 
     /// Whether one of the cells around a cell, corners included, is solid or beyond the box.

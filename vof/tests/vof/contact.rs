@@ -14,13 +14,15 @@ fn wetting<const D: usize>(side: usize, angle: f64) -> FlowParams<D> {
             surface_tension: 1.0,
         },
         contact_angles,
+        // Heights and jumps are the same to four digits with 1e-9.
+        tolerance: 1e-6,
         ..mesh::params()
     }
 }
 
-/// A half disc on a face, until it is at rest. Returns the height of its centre and the jump of the pressure, over those
+/// A half disc on a face, until it is at rest at a time. Returns the height of its centre and the jump of the pressure, over those
 /// of the cap of the same area.
-fn cap(side: usize, angle: f64) -> [f64; 2] {
+fn cap(side: usize, angle: f64, end: f64) -> [f64; 2] {
     let radius = 0.2;
     let (axis, other) = (side / 2, 1 - side / 2);
     let face = (side % 2) as f64;
@@ -29,7 +31,7 @@ fn cap(side: usize, angle: f64) -> [f64; 2] {
     let mesh = mesh::mesh([8; 2], [false; 2], 1, |_, _| false);
     let ball = LiquidShape::Ball { centre, radius };
     let mut flow = TwoPhaseFlow::new(mesh, wetting(side, angle), &[ball]).expect("a flow");
-    while flow.time() < 1.2 {
+    while flow.time() < end {
         flow.step(1.0).expect("a step");
     }
     let now = flow.integrals();
@@ -50,8 +52,14 @@ fn cap(side: usize, angle: f64) -> [f64; 2] {
 
 #[test]
 fn a_drop_on_a_wall_is_a_cap() {
-    for (side, angle) in [(2, 60.0), (1, 120.0), (3, 30.0), (0, 150.0)] {
-        let [height, jump] = cap(side, angle);
+    // Round ones are sooner at rest than flat ones.
+    for (side, angle, end) in [
+        (2, 60.0, 1.2),
+        (1, 120.0, 0.6),
+        (3, 30.0, 1.2),
+        (0, 150.0, 0.6),
+    ] {
+        let [height, jump] = cap(side, angle, end);
         assert!((height - 1.0).abs() < 0.03, "{angle}°: {height}");
         assert!((jump - 1.0).abs() < 0.05, "{angle}°: {jump}");
     }

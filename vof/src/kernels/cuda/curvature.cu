@@ -63,6 +63,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     fill_fractions(mesh, params, alpha, block, tile, layer);
     const int at = in_tile(has_cell ? cell : 0);
     double value = nan("");
+    uint8_t direction = NO_DIRECTION;
     Vector n = {}, position;
     for (int a = 0; a < D; a++) {
         position.v[a] = nan("");
@@ -70,12 +71,13 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     if (has_cell && is_interface(tile, at)) {
         n = normal(tile, at);
         position = positions(tile, at, n);
-        value = curvature(tile, at, coarse(tile, at));
+        value = curvature(tile, at, coarse(tile, at), direction);
     }
     if (has_cell) {
         found.normals.set(i, n);
         found.positions.set(i, position);
         found.curvature[i] = value / mesh.width(block);
+        found.directions[i] = direction;
     }
     const int count = __syncthreads_count(!isnan(value));
     if (cell == 0 && count > 0) {
@@ -83,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     }
 }
 
-// One thread block a block of the finest level, one warp a cell: fits where heights are missing.
+// One thread block a block of the finest level, one warp a cell without heights: the curvature of its column, else a fit.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     by_fits(Mesh mesh, Params params, Found found, uint32_t* counts) {
     __shared__ Fit fits[TILE_THREADS / WARP];
@@ -104,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     }
     __syncthreads();
     const bool is_right = params.is_right();
-    int turn = 0, count = 0;
+    int turn = 0, of_columns = 0, of_fits = 0;
     for (int part = 0; part < PARTS; part++) {
         for (uint32_t left = missing[part]; left != 0; left &= left - 1, turn++) {
             if (turn % PARTS != warp) {
@@ -112,10 +114,19 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
             }
             const int cell = part * WARP + __ffs(static_cast<int>(left)) - 1;
             const Vector n = found.normals.get(first + cell);
+            // Of cells with a direction, which no thread writes here.
+            const double beside = of_column(mesh, found, {block, cell}, n);
+            if (!isnan(beside)) {
+                of_columns++;
+                if (lane == 0) {
+                    found.curvature[first + cell] = beside;
+                }
+                continue;
+            }
             const int points = gather(mesh, found, is_right, {block, cell}, n, fits[warp]);
             const double value = fitted(fits[warp], points, n);
             if (!isnan(value)) {
-                count++;
+                of_fits++;
                 if (lane == 0) {
                     found.curvature[first + cell] = clamped(value, -1.0, 1.0) / mesh.width(block);
                 }
@@ -123,7 +134,10 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
             __syncwarp();
         }
     }
-    if (lane == 0 && count > 0) {
-        atomicAdd(counts + 1, static_cast<uint32_t>(count));
+    if (lane == 0 && of_columns > 0) {
+        atomicAdd(counts, static_cast<uint32_t>(of_columns));
+    }
+    if (lane == 0 && of_fits > 0) {
+        atomicAdd(counts + 1, static_cast<uint32_t>(of_fits));
     }
 }

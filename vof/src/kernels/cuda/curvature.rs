@@ -15,6 +15,7 @@ struct FoundAddresses {
     normals: VectorAddresses,
     positions: VectorAddresses,
     curvature: u64,
+    directions: u64,
     has: u64,
     first: u64,
 }
@@ -35,6 +36,7 @@ pub(crate) fn curvature<const D: usize>(
         normals: VectorAddresses::of::<D>(&work.normals),
         positions: VectorAddresses::of::<D>(&work.others),
         curvature: work.curvature.address(0),
+        directions: work.directions.address(0),
         has: work.has.address(0),
         first: mesh.finest().start as u64,
     };
@@ -69,7 +71,8 @@ pub(crate) fn curvature<const D: usize>(
         .val(*params)
         .val(found)
         .out(counts);
-    // SAFETY: as above; of other cells, normals and positions are read, which nobody writes.
+    // SAFETY: as above; of other cells, normals, positions, directions and the curvatures that have one are read, which nobody
+    // writes.
     unsafe { launch.run(grid)? };
     Ok(())
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "curvature.cuh"
-#include "near.cuh"
 
 constexpr uint32_t ALL = 0xffffffffu;
 constexpr int WARP = 32;
@@ -162,7 +161,9 @@ __device__ inline bool assemble(Fit& fit, int count, Vector n) {
         for (int a = 0; a < D; a++) {
             from.v[a] -= origin.v[a];
         }
-        const double s = dot(first, from), t = D == 2 ? 0.0 : dot(second, from), height = dot(n, from);
+        // In 3D the parabola's place is where the normal through the centre meets it, in 2D the nearest point.
+        const double s = dot(first, D == 2 ? from : fit.points[p]);
+        const double t = D == 2 ? 0.0 : dot(second, fit.points[p]), height = dot(n, from);
         // Beyond, the surface is another one, or no graph over the tangents.
         if (fabs(s) > 2.5 || fabs(t) > 2.5 || fabs(height) > 2.0) {
             continue;

@@ -89,21 +89,39 @@ __device__ inline double along(const double* tile, int at, int axis, int sign) {
     return of_surface(hx, hy, hxx, hyy, hxy);
 }
 
-// The sum of the principal curvatures times the cell's width, from heights along the normal's largest component, else
-// along the next one; NaN without heights.
-__device__ inline double curvature(const double* tile, int at, Vector n) {
-    int axes[D];
+// The direction of columns: their axis, and 1 where their empty side is the upper one, else -1. Arrays have it as a
+// number, NO_DIRECTION where there are no heights.
+struct Direction {
+    int axis;
+    int sign;
+
+    __device__ uint8_t number() const { return static_cast<uint8_t>(2 * axis + (sign > 0 ? 2 : 1)); }
+};
+constexpr uint8_t NO_DIRECTION = 0;
+
+// Axes by the size of a normal's component, the largest first, with the sides that the normal points to.
+__device__ inline void directions(Vector n, Direction (&found)[D]) {
     for (int a = 0; a < D; a++) {
-        axes[a] = a;
-        for (int i = a; i > 0 && fabs(n.v[axes[i]]) > fabs(n.v[axes[i - 1]]); i--) {
-            const int kept = axes[i];
-            axes[i] = axes[i - 1];
-            axes[i - 1] = kept;
+        int i = a;
+        for (; i > 0 && fabs(n.v[a]) > fabs(n.v[found[i - 1].axis]); i--) {
+            found[i] = found[i - 1];
+        }
+        found[i] = {a, n.v[a] > 0.0 ? 1 : -1};
+    }
+}
+
+// The sum of the principal curvatures times the cell's width, from heights along the normal's largest component, else
+// along the next one, and the direction of these columns; NaN and no direction without heights.
+__device__ inline double curvature(const double* tile, int at, Vector n, uint8_t& direction) {
+    Direction tried[D];
+    directions(n, tried);
+    direction = NO_DIRECTION;
+    for (int i = 0; i < D; i++) {
+        const double found = along(tile, at, tried[i].axis, tried[i].sign);
+        if (!isnan(found)) {
+            direction = tried[i].number();
+            return found;
         }
     }
-    double found = nan("");
-    for (int i = 0; i < D && isnan(found); i++) {
-        found = along(tile, at, axes[i], n.v[axes[i]] > 0.0 ? 1 : -1);
-    }
-    return found;
+    return nan("");
 }

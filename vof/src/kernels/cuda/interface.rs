@@ -12,7 +12,7 @@ use cutlink_device::{
 /// Threads of a thread block, where each works on a cell alone.
 const THREADS: u32 = 128;
 
-/// Arrays of the interface. Memory in bytes: 16 + 16 D a cell of the finest level, and 8 a cell where there are solid ones.
+/// Arrays of the interface. Memory in bytes: 17 + 16 D a cell of the finest level, and 8 a cell where there are solid ones.
 #[derive(Debug)]
 pub(crate) struct InterfaceWork {
     /// Fractions with those of solid cells near walls; none without such cells.
@@ -23,6 +23,8 @@ pub(crate) struct InterfaceWork {
     pub(super) others: CudaBuf<f64>,
     pub(super) constants: CudaBuf<f64>,
     pub(super) curvature: CudaBuf<f64>,
+    /// Of the columns that curvatures are from, as numbers.
+    pub(super) directions: CudaBuf<u8>,
     /// By block of the finest level: whether cells have normals.
     pub(super) has: CudaBuf<u8>,
     /// By block: what is in it.
@@ -77,6 +79,7 @@ impl InterfaceWork {
             others: array("positions of the interface", D * cells)?,
             constants: array("planes of the interface", cells)?,
             curvature: array("curvature", cells)?,
+            directions: cuda.alloc("directions of columns", cells, 0)?,
             has: cuda.alloc("blocks at the interface", blocks, 0)?,
             kinds: cuda.alloc("fluids of blocks", mesh.len(), 0)?,
             counts: cuda.alloc("counts of curvatures", 2, 0)?,

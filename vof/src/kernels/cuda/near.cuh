@@ -30,14 +30,18 @@ __device__ inline Ints near_step(int reach, int k) {
     return step;
 }
 
-// The k-th of them, `reach` at most 4.
-__device__ inline Near near_cell(const Mesh& mesh, Cell of, int reach, int k) {
-    const Ints step = near_step(reach, k);
+// The cell some steps away, at most 4 along each axis.
+__device__ inline Near near_at(const Mesh& mesh, Cell of, Ints step) {
     Ints to;
     for (int a = 0; a < D; a++) {
         to.v[a] = cell_coord(of.cell, a) + step.v[a];
     }
     return {step, mesh.cell_at(of.block, to), mesh.is_inside(of.block, to)};
+}
+
+// The k-th of the cells around, `reach` at most 4.
+__device__ inline Near near_cell(const Mesh& mesh, Cell of, int reach, int k) {
+    return near_at(mesh, of, near_step(reach, k));
 }
 
 // Whether one of the cells around a cell, corners included, is solid or beyond the box.
