@@ -5,16 +5,19 @@
 //! refined for good (its *floor*). The decision is the same for a leaf and for a refined block, so that a second look
 //! changes nothing. Then the forest is closed under 2:1, ids become canonical, and the fields go along (`transfer`).
 //!
-//! Looks are due by what the fluid has moved: the sum of the Courant numbers since the last one stays two cells below the
-//! margin, one for the step to come and one for what a new plane may reach, so that mixed cells are on the finest level
-//! at all times. Cost of a look: a pass over the blocks; with a change, that of setting up a flow.
+//! Looks are due where the interface is within two cells of the finest level of a leaf that could be refined: one for the
+//! step to come, which moves it into the next cell at most, and one for what a new plane may reach. So mixed cells are on
+//! the finest level at all times. Each step tells whether that is so (`survey`), so that gas that is faster than the
+//! interface asks for no looks. They are due after 16 cells of the fastest fluid as well, for what the interface has left.
+//! Where vorticity refines, or grains, which no step looks for, the sum of the Courant numbers since the last look stays two
+//! cells below the margin. Cost of a look: a pass over the blocks; with a change, that of setting up a flow.
 
 use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
 use crate::interface::Kind;
 use crate::mesh::FlowMesh;
 use crate::params::BoxFace;
-use crate::{TwoPhaseError, transfer, velocity};
+use crate::{TwoPhaseError, survey, transfer, velocity};
 use cutlink_amr::{Forest, ForestKernels, Mark, OUTSIDE, Refined, dims};
 use cutlink_device::{Host, memory};
 use cutlink_elliptic::Beside;
@@ -23,6 +26,9 @@ use std::time::Instant;
 
 /// Cells between the interface and the end of the margin when the mesh has to follow at the latest.
 const RESERVE: f64 = 2.0;
+
+/// Cells that the fastest fluid may move until the mesh has to be coarsened where the interface has left.
+const LEFT: f64 = 16.0;
 
 /// Factor by which thresholds rise where the budget asks for it, and how often at most.
 const RAISE: f64 = 1.25;
@@ -153,12 +159,36 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     pub(crate) fn look_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
-        let next = self.params.courant + self.cells_behind();
-        let is_due = |f: &Following<D>| f.path + next > f64::from(f.adaptation.margin) - RESERVE;
-        match self.following.as_ref().is_some_and(is_due) {
+        match self.is_look_due() {
             true => self.look().map(Some),
             false => Ok(None),
         }
+    }
+
+    fn is_look_due(&mut self) -> bool {
+        let Some(following) = &self.following else {
+            return false;
+        };
+        let next = self.params.courant + self.cells_behind();
+        let levels = self.levels_by_edge();
+        if levels == 0 {
+            let most = f64::from(following.adaptation.margin) - RESERVE;
+            return following.path + next > most;
+        }
+        // In two parts of a step, of at most half a cell each, the interface comes two cells further.
+        if following.path + next > LEFT || next > 1.0 {
+            return true;
+        }
+        let find = || survey::is_at_edge(&self.mesh, &self.host.fields.alpha, levels);
+        *self.is_at_edge.get_or_insert_with(find)
+    }
+
+    /// The levels of a mesh that follows the interface alone, whose looks are due by where that is; else none.
+    pub(crate) fn levels_by_edge(&self) -> usize {
+        let interface_alone =
+            |f: &&Following<D>| f.adaptation.vorticity.is_none() && self.grains.is_none();
+        let following = self.following.as_ref().filter(interface_alone);
+        following.map_or(0, |f| f.adaptation.levels)
     }
 
     /// Looks at the flow and adapts its mesh.
@@ -202,6 +232,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
             self.change(forest, former.ids())?;
         }
         self.following.as_mut().expect("as above").path = 0.0;
+        // The margin is wider than what is asked for.
+        self.is_at_edge = Some(false);
         Ok(look)
     }
 

@@ -80,6 +80,8 @@ pub struct TwoPhaseFlow<const D: usize> {
     shown: Vec<f64>,
     /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
     fastest: Option<f64>,
+    /// Whether the interface is near coarse cells, once it is known.
+    pub(crate) is_at_edge: Option<bool>,
     pub(crate) following: Option<Following<D>>,
     pub(crate) grains: Option<Box<Coupled>>,
 }
@@ -140,6 +142,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             behind: 0.0,
             shown: Vec::new(),
             fastest: None,
+            is_at_edge: None,
             following: None,
             grains: None,
         };
@@ -241,14 +244,16 @@ impl<const D: usize> TwoPhaseFlow<D> {
             dt,
             courant: dt * self.fastest(),
             way: self.way(self.behind + 0.5 * dt),
+            levels: self.levels_by_edge(),
         };
         self.went(next.way);
-        self.fastest = None;
+        (self.fastest, self.is_at_edge) = (None, None);
         let (done, survey) = self.run(next)?;
         self.behind = 0.5 * dt;
         self.time += dt;
         self.steps += 1;
         self.fastest = Some(survey.fastest);
+        self.is_at_edge = Some(survey.is_at_edge);
         if survey.is_bad {
             self.fetch()?;
             self.check()?;
@@ -398,7 +403,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// What was found of the state before holds no longer.
     fn changed(&mut self) {
-        self.fastest = None;
+        (self.fastest, self.is_at_edge) = (None, None);
         if let Some(grains) = &mut self.grains {
             grains.forget();
         }

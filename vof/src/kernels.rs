@@ -27,7 +27,7 @@
 //! | `accelerate_grains` | accelerations of grains are added to those of faces | `penalty` |
 //! | `blend`, `unblend` | velocities of cut cells become those of all of their mass, and of their fluid again | `penalty` |
 //! | `pushed` | forces and torques by accelerations of cells | `penalty` |
-//! | `survey` | the largest Courant number and divergence, and whether a value is out of bounds | `survey` |
+//! | `survey` | the largest Courant number and divergence, whether a value is out of bounds, and whether the interface is near coarse cells | `survey` |
 //!
 //! Each number is the result of the same operations in the same order on every backend, sums included.
 
@@ -290,7 +290,7 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         fields: &mut Fields<D, Self>,
     ) -> Made<()>;
 
-    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey>;
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>, levels: usize) -> Made<Survey>;
 }
 
 /// What the CPU keeps of the interface.
@@ -573,7 +573,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         Ok(())
     }
 
-    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D>) -> Made<Survey> {
-        Ok(survey::survey(at.mesh, fields))
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D>, levels: usize) -> Made<Survey> {
+        Ok(survey::survey(at.mesh, fields, levels))
     }
 }

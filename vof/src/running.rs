@@ -49,6 +49,8 @@ pub(crate) struct Next {
     pub(crate) courant: f64,
     /// What moves before its forces: to the middle of the step.
     pub(crate) way: Way,
+    /// Most levels of a mesh that follows the interface; none where it stays.
+    pub(crate) levels: usize,
 }
 
 /// A state with the arrays of its steps.
@@ -222,7 +224,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             None => forces(&at, fields, work, dt)?,
         };
         restrict_all(&at, fields)?;
-        let survey = B::survey(&at, fields)?;
+        let survey = B::survey(&at, fields, next.levels)?;
         let done = StepDone {
             dt,
             courant: next.courant,

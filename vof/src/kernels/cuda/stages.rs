@@ -332,7 +332,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
         )?)
     }
 
-    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey> {
-        Ok(survey::survey(at.backend, at.tables, fields)?)
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>, levels: usize) -> Made<Survey> {
+        Ok(survey::survey(at.backend, at.tables, fields, levels)?)
     }
 }
