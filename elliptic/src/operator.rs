@@ -61,12 +61,8 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         }
         let layers = CoarseLayers::new(&blocks);
         let of_layers = layers.block.len() * dims::cells(D);
-        let regions = Regions::new(
-            backend,
-            &blocks,
-            &backend.download(&conductance)?,
-            &backend.download(&diagonal)?,
-        )?;
+        let open = backend.open_faces(&blocks, &conductance, &diagonal)?;
+        let regions = Regions::new(backend, &blocks, &open)?;
         let mut operator = Self {
             backend: backend.clone(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),

@@ -5,6 +5,7 @@ use crate::compiled::compiled;
 use crate::velocity::next;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_elliptic::{Beside, Blocks};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -91,15 +92,18 @@ impl<const D: usize> FlowMesh<D> {
             source,
         })?);
         let count = dims::directions(D);
-        let mut around = cutlink_device::memory::with_capacity("neighbours", blocks.len() * count)?;
-        for id in 0..blocks.len() as u32 {
-            for direction in 0..count {
-                around.push(match forest.neighbor(id, direction) {
-                    NONE => forest.coarser_neighbor(id, direction),
+        let mut around = Vec::new();
+        let len = blocks.len() * count;
+        cutlink_device::memory::grow("neighbours", &mut around, len, NONE)?;
+        let of_block = |(id, around): (usize, &mut [u32])| {
+            for (direction, around) in around.iter_mut().enumerate() {
+                *around = match forest.neighbor(id as u32, direction) {
+                    NONE => forest.coarser_neighbor(id as u32, direction),
                     other => other,
-                });
+                };
             }
-        }
+        };
+        around.par_chunks_mut(count).enumerate().for_each(of_block);
         let solid = if solid.is_empty() {
             vec![0; blocks.len()]
         } else {

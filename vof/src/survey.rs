@@ -62,7 +62,7 @@ pub(crate) fn survey<const D: usize>(
 /// its own width, corners included. Then the interface is in that leaf or within two cells of the next finer level of it.
 pub(crate) fn is_at_edge<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64], levels: usize) -> bool {
     let leaf = |block: &usize| mesh.blocks.is_leaf(*block);
-    let mut blocks = (0..mesh.blocks.len()).into_par_iter().filter(leaf);
+    let blocks = (0..mesh.blocks.len()).into_par_iter().filter(leaf);
     blocks.any(|block| is_edge_of(mesh, alpha, levels, block))
 }
 

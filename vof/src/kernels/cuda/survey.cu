@@ -32,19 +32,14 @@ __device__ inline bool is_bad(const double* alpha, const Components& velocity, c
     return !is_sound;
 }
 
-// What is in a cell: gas, liquid, or both.
-__device__ inline int kind_of(double c) {
-    return c >= 1.0 - TRACE ? 1 : c <= TRACE ? 0 : 2;
-}
-
 // Whether a cell that the mesh could refine, or one beside it, corners included, has another fluid than the first cell of
 // its block.
 __device__ inline bool is_at_edge(const Mesh& mesh, const double* alpha, Cell cell, uint32_t levels) {
     if (mesh.blocks.level[cell.block] + 1u >= levels) {
         return false;
     }
-    const int own = kind_of(alpha[cell.block * static_cast<uint64_t>(CELLS)]);
-    bool is = own == 2;
+    const uint8_t own = kind_of(alpha[cell.block * static_cast<uint64_t>(CELLS)]);
+    bool is = own == BOTH;
     for (int k = 0; k < DIRECTIONS; k++) {
         Ints to;
         for (int a = 0; a < D; a++) {
