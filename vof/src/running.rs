@@ -237,6 +237,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
     ///
     /// # Errors
     /// What the backend reports.
+    #[cfg(feature = "cuda")]
     pub(crate) fn fastest(
         &self,
         mesh: &FlowMesh<D>,

@@ -110,6 +110,7 @@ impl Source {
 /// From one mesh to another: what the stages have.
 pub(crate) struct Passage<'a, const D: usize, B: TwoPhaseKernels<D>> {
     pub(crate) old: &'a Scene<'a, D, B>,
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for GPUs"))]
     pub(crate) new: &'a Scene<'a, D, B>,
     /// The fields on the old mesh.
     pub(crate) from: &'a Fields<D, B>,
