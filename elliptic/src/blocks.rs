@@ -1,10 +1,12 @@
 //! What kernels read of a forest: levels as ranges, and what lies beside each block's faces.
 
 use crate::EllipticError;
+use crate::layers::CoarseLayers;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_device::memory;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// What lies beyond a face of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,7 @@ pub struct Blocks<const D: usize> {
     first_child: Vec<u32>,
     beside: Vec<u32>,
     ranges: Vec<Range<usize>>,
+    layers: OnceLock<Arc<CoarseLayers>>,
 }
 
 impl<const D: usize> Blocks<D> {
@@ -77,6 +80,7 @@ impl<const D: usize> Blocks<D> {
             first_child: forest.first_child.clone(),
             beside,
             ranges,
+            layers: OnceLock::new(),
         })
     }
 
@@ -90,6 +94,12 @@ impl<const D: usize> Blocks<D> {
     #[expect(clippy::type_complexity, reason = "four arrays")]
     pub(crate) fn arrays(&self) -> (&[u8], &[[i32; D]], &[u32], &[u32]) {
         (&self.level, &self.coord, &self.parent, &self.first_child)
+    }
+
+    /// Leaves beside finer ones, which all operators on these blocks share.
+    pub(crate) fn layers(&self) -> &Arc<CoarseLayers> {
+        self.layers
+            .get_or_init(|| Arc::new(CoarseLayers::new(self)))
     }
 
     /// Never: a forest has root blocks.

@@ -20,6 +20,15 @@ fn is_open(of: &OpenFaces, face: usize) -> bool {
     has(&of[..OF_FACES], face)
 }
 
+/// The bits of so many cells.
+fn all_cells(count: usize) -> [u32; 2] {
+    [0, 32].map(|first| match count.saturating_sub(first) {
+        0 => 0,
+        left if left < 32 => (1 << left) - 1,
+        _ => u32::MAX,
+    })
+}
+
 fn is_held(of: &OpenFaces, cell: usize) -> bool {
     has(&of[OF_FACES..], cell)
 }
@@ -96,7 +105,7 @@ fn closed<const D: usize>(
 ) -> Result<(Vec<u32>, Vec<f64>), EllipticError> {
     let cells = dims::cells(D);
     let leaves = || (0..blocks.len()).filter(|&block| blocks.is_leaf(block));
-    if leaves().all(|block| (0..cells).all(|cell| is_held(&open[block], cell))) {
+    if leaves().all(|block| open[block][OF_FACES..] == all_cells(cells)) {
         return Ok((Vec::new(), Vec::new()));
     }
     let mut joined = Joined::new(blocks, open)?;
@@ -201,9 +210,11 @@ impl<const D: usize> Joined<D> {
         };
         for block in (0..blocks.len()).filter(|&b| blocks.is_leaf(b)) {
             let own = &open[block];
-            for cell in (0..cells).filter(|&cell| is_held(own, cell)) {
-                let node = joined.node(block, cell);
-                joined.held[node] = true;
+            if own[OF_FACES..] != [0; 2] {
+                for cell in (0..cells).filter(|&cell| is_held(own, cell)) {
+                    let node = joined.node(block, cell);
+                    joined.held[node] = true;
+                }
             }
             for side in 0..2 * D {
                 if !joined.is_whole[block] {

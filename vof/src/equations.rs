@@ -58,6 +58,9 @@ fn prepare<const D: usize, B: TwoPhaseKernels<D>>(
     if let Some(operator) = operator {
         return operator.update(conductance, diagonal).map_err(wrap);
     }
+    // What a device still does is not of the operator.
+    let before = at.backend.stamp()?;
+    at.backend.seconds(&before, &before)?;
     let begin = Instant::now();
     let blocks = Arc::clone(&at.mesh.blocks);
     let conductance = copied(at.backend, conductance)?;

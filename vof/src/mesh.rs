@@ -147,7 +147,7 @@ impl<const D: usize> FlowMesh<D> {
         let (mut ghosts, mut layers) = (Vec::new(), [0; MARGIN]);
         for layer in &mut layers {
             let first = ghosts.len();
-            left.retain(|&(block, cell)| {
+            let ghost_of = |&(block, cell): &(usize, usize)| {
                 let mut ghost = GhostCell {
                     cell: (block * cells + cell) as u32,
                     beside: [0; 6],
@@ -160,12 +160,12 @@ impl<const D: usize> FlowMesh<D> {
                         ghost.count += 1;
                     }
                 }
-                let has_any = ghost.count > 0;
-                if has_any {
-                    ghosts.push(ghost);
-                }
-                !has_any
-            });
+                ghost
+            };
+            let found: Vec<GhostCell> = left.par_iter().map(ghost_of).collect();
+            let mut counts = found.iter().map(|ghost| ghost.count);
+            left.retain(|_| counts.next() == Some(0));
+            ghosts.extend(found.into_iter().filter(|ghost| ghost.count > 0));
             for ghost in &ghosts[first..] {
                 is_known[ghost.cell as usize] = true;
             }
