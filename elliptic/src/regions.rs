@@ -113,6 +113,9 @@ fn closed<const D: usize>(
     let mut of = Vec::new();
     let (mut number, mut volume) = (vec![NONE; is_held.len()], Vec::new());
     for block in leaves() {
+        if Joined::is_shut(blocks, open, block) {
+            continue;
+        }
         let size = size(blocks, block);
         for cell in 0..cells {
             let root = joined.root(block, cell);
@@ -210,6 +213,9 @@ impl<const D: usize> Joined<D> {
         };
         for block in (0..blocks.len()).filter(|&b| blocks.is_leaf(b)) {
             let own = &open[block];
+            if Joined::is_shut(blocks, open, block) {
+                continue;
+            }
             if own[OF_FACES..] != [0; 2] {
                 for cell in (0..cells).filter(|&cell| is_held(own, cell)) {
                     let node = joined.node(block, cell);
@@ -239,6 +245,11 @@ impl<const D: usize> Joined<D> {
             }
         }
         Ok(joined)
+    }
+
+    /// Whether no cell of a leaf is an unknown or held: all of its faces are closed, and none is beside finer cells.
+    fn is_shut(blocks: &Blocks<D>, open: &[OpenFaces], block: usize) -> bool {
+        open[block] == [0; OF_FACES + 2] && (0..2 * D).all(|side| !blocks.is_finer(block, side))
     }
 
     /// What stands for a cell of a leaf.

@@ -4,7 +4,7 @@ use crate::TwoPhaseError;
 use crate::compiled::compiled;
 use crate::velocity::next;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
-use cutlink_elliptic::{Beside, Blocks};
+use cutlink_elliptic::{Beside, Blocks, faces};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -128,23 +128,16 @@ impl<const D: usize> FlowMesh<D> {
     fn ghost_cells(&self) -> (Vec<GhostCell>, [usize; MARGIN]) {
         let cells = dims::cells(D);
         let finest = self.blocks.range(self.blocks.finest());
-        let mut left: Vec<(usize, usize)> = Vec::new();
-        for block in finest.filter(|&b| self.solid[b] != 0) {
-            left.extend(
-                (0..cells)
-                    .filter(|&c| self.is_solid(block, c))
-                    .map(|c| (block, c)),
-            );
-        }
-        let mut is_known = vec![
-            false;
-            if left.is_empty() {
-                0
-            } else {
-                self.blocks.cells()
-            }
-        ];
+        let with_solid = finest.clone().into_par_iter();
+        let with_solid = with_solid.filter(|&block| self.solid[block] != 0);
+        let mut left: Vec<(usize, usize)> = with_solid
+            .flat_map_iter(|block| self.beside_fluid(block))
+            .collect();
         let (mut ghosts, mut layers) = (Vec::new(), [0; MARGIN]);
+        if left.is_empty() {
+            return (ghosts, layers);
+        }
+        let mut is_known = vec![false; self.blocks.cells()];
         for layer in &mut layers {
             let first = ghosts.len();
             let ghost_of = |&(block, cell): &(usize, usize)| {
@@ -162,16 +155,48 @@ impl<const D: usize> FlowMesh<D> {
                 }
                 ghost
             };
-            let found: Vec<GhostCell> = left.par_iter().map(ghost_of).collect();
-            let mut counts = found.iter().map(|ghost| ghost.count);
-            left.retain(|_| counts.next() == Some(0));
-            ghosts.extend(found.into_iter().filter(|ghost| ghost.count > 0));
+            let found = left.par_iter().map(ghost_of);
+            let found: Vec<GhostCell> = found.filter(|ghost| ghost.count > 0).collect();
+            ghosts.extend(found);
             for ghost in &ghosts[first..] {
                 is_known[ghost.cell as usize] = true;
             }
             *layer = ghosts.len();
+            // The next layer is beside this one.
+            left.clear();
+            for ghost in &ghosts[first..] {
+                let (block, cell) = (ghost.cell as usize / cells, ghost.cell as usize % cells);
+                let around = (0..2 * D).filter_map(|side| next(self, block, cell, side));
+                left.extend(around.filter(|&(b, c)| {
+                    finest.contains(&b) && self.is_solid(b, c) && !is_known[b * cells + c]
+                }));
+            }
+            left.par_sort_unstable();
+            left.dedup();
         }
         (ghosts, layers)
+    }
+
+    /// Solid cells of a block that may be beside fluid: all of a block that has some, else those at sides whose block is not
+    /// all solid.
+    fn beside_fluid(&self, block: usize) -> impl Iterator<Item = (usize, usize)> {
+        let all = u64::MAX >> (64 - dims::cells(D));
+        let is_full = |block: usize| self.solid[block] == all;
+        let is_inner = |side: usize| match self.blocks.beside(block, side) {
+            Beside::Same(other) => is_full(other),
+            Beside::Coarser(_) => false,
+            Beside::Outside => true,
+        };
+        let mut cells = self.solid[block];
+        if is_full(block) {
+            let sides = (0..2 * D).filter(|&side| !is_inner(side));
+            cells = sides
+                .flat_map(faces::layer::<D>)
+                .fold(0, |bits, cell| bits | 1 << cell);
+        }
+        (0..dims::cells(D))
+            .filter(move |cell| cells >> cell & 1 == 1)
+            .map(move |cell| (block, cell))
     }
 
     /// The ghost cells, and how many there are up to each layer.
