@@ -1,9 +1,12 @@
 //! What kernels read of a forest: levels as ranges, and what lies beside each block's faces.
 
 use crate::EllipticError;
+use crate::layers::CoarseLayers;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_device::memory;
+use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// What lies beyond a face of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +31,7 @@ pub struct Blocks<const D: usize> {
     first_child: Vec<u32>,
     beside: Vec<u32>,
     ranges: Vec<Range<usize>>,
+    layers: OnceLock<Arc<CoarseLayers>>,
 }
 
 impl<const D: usize> Blocks<D> {
@@ -49,18 +53,24 @@ impl<const D: usize> Blocks<D> {
         if first != forest.capacity() {
             return Err(EllipticError::NotContiguous);
         }
-        let mut beside = memory::with_capacity("neighbours over faces", first * 2 * D)?;
-        for id in 0..first as u32 {
-            for side in 0..2 * D {
+        let mut beside = Vec::new();
+        memory::grow("neighbours over faces", &mut beside, first * 2 * D, NONE)?;
+        let sides: Vec<usize> = (0..2 * D)
+            .map(|side| {
                 let mut step = [0; D];
                 step[side / 2] = if side.is_multiple_of(2) { -1 } else { 1 };
-                let direction = dims::direction(step);
-                beside.push(match forest.neighbor(id, direction) {
-                    NONE => forest.coarser_neighbor(id, direction),
+                dims::direction(step)
+            })
+            .collect();
+        let of_block = |(id, beside): (usize, &mut [u32])| {
+            for (beside, &direction) in beside.iter_mut().zip(&sides) {
+                *beside = match forest.neighbor(id as u32, direction) {
+                    NONE => forest.coarser_neighbor(id as u32, direction),
                     other => other,
-                });
+                };
             }
-        }
+        };
+        beside.par_chunks_mut(2 * D).enumerate().for_each(of_block);
         Ok(Self {
             root: forest.root,
             periodic: forest.periodic,
@@ -70,12 +80,26 @@ impl<const D: usize> Blocks<D> {
             first_child: forest.first_child.clone(),
             beside,
             ranges,
+            layers: OnceLock::new(),
         })
     }
 
     /// How many blocks there are, refined ones included.
     pub fn len(&self) -> usize {
         self.level.len()
+    }
+
+    /// Levels, coordinates, parents and first children, by block.
+    #[cfg(feature = "cuda")]
+    #[expect(clippy::type_complexity, reason = "four arrays")]
+    pub(crate) fn arrays(&self) -> (&[u8], &[[i32; D]], &[u32], &[u32]) {
+        (&self.level, &self.coord, &self.parent, &self.first_child)
+    }
+
+    /// Leaves beside finer ones, which all operators on these blocks share.
+    pub(crate) fn layers(&self) -> &Arc<CoarseLayers> {
+        self.layers
+            .get_or_init(|| Arc::new(CoarseLayers::new(self)))
     }
 
     /// Never: a forest has root blocks.

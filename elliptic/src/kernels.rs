@@ -9,6 +9,7 @@ pub(crate) use host::{TILE, Tile, in_tile, sum_children, tile};
 
 use crate::cg::Arrays;
 use crate::layers::CoarseLayers;
+use crate::regions::OpenFaces;
 use crate::{Blocks, EllipticError, EllipticOperator};
 use cutlink_device::Backend;
 use std::fmt::Debug;
@@ -49,6 +50,15 @@ pub trait EllipticKernels<const D: usize>: Backend {
         values: &mut Self::Buf<f64>,
         share: f64,
     ) -> Result<(), EllipticError>;
+
+    /// By block, bits of the faces that are open, and behind them of the cells that a diagonal holds.
+    #[doc(hidden)]
+    fn open_faces(
+        &self,
+        blocks: &Blocks<D>,
+        conductance: &Self::Buf<f64>,
+        diagonal: &Self::Buf<f64>,
+    ) -> Result<Vec<OpenFaces>, EllipticError>;
 
     /// The first leaf that has a negative, infinite or NaN value; `per` values a block.
     fn first_bad(

@@ -1,6 +1,7 @@
 //! Leaves beside finer blocks.
 
 use crate::{Beside, Blocks, faces};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Leaves beside finer ones, by level of the finer blocks: their cells there are smoothed with the finer level.
@@ -19,6 +20,7 @@ pub struct CoarseLayers {
 }
 
 impl CoarseLayers {
+    /// Those of [`Blocks::layers`].
     pub(crate) fn new<const D: usize>(blocks: &Blocks<D>) -> Self {
         let none = || vec![0..0; blocks.finest() + 1];
         let mut layers = Self {
@@ -26,17 +28,19 @@ impl CoarseLayers {
             touched_range: none(),
             ..Self::default()
         };
+        let bits = |side| faces::layer::<D>(side).fold(0u64, |bits, cell| bits | 1 << cell);
+        let of_side: Vec<u64> = (0..2 * D).map(bits).collect();
         for level in 1..=blocks.finest() {
             let first = layers.block.len();
             let mut touched = Vec::new();
-            for block in blocks.range(level - 1).filter(|&b| blocks.is_leaf(b)) {
+            let bits_of = |block: usize| {
                 let sides = (0..2 * D).filter(|&side| blocks.is_finer(block, side));
-                let bits = sides
-                    .flat_map(faces::layer::<D>)
-                    .fold(0u64, |bits, cell| bits | 1 << cell);
-                if bits == 0 {
-                    continue;
-                }
+                (block, sides.fold(0, |bits, side| bits | of_side[side]))
+            };
+            let leaves = blocks.range(level - 1).into_par_iter();
+            let leaves = leaves.filter(|&b| blocks.is_leaf(b)).map(bits_of);
+            let found: Vec<(usize, u64)> = leaves.filter(|of| of.1 != 0).collect();
+            for (block, bits) in found {
                 layers.block.push(block as u32);
                 layers.cells.push(bits);
                 touched.push(block as u32);

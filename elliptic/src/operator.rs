@@ -25,7 +25,7 @@ pub struct EllipticOperator<const D: usize, B: EllipticKernels<D> = Host> {
     pub(crate) diagonal: B::Buf<f64>,
     /// One over the sum of all that multiplies a cell's value, on its own level; 0 for cells that are no unknowns.
     pub(crate) inverse: B::Buf<f64>,
-    pub(crate) layers: CoarseLayers,
+    pub(crate) layers: Arc<CoarseLayers>,
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for GPUs"))]
     pub(crate) lists: B::Lists,
     /// As `inverse`, of layers, with the finer faces.
@@ -59,14 +59,10 @@ impl<const D: usize, B: EllipticKernels<D>> EllipticOperator<D, B> {
         if B::len(&diagonal) > 0 {
             check_length::<B>("the diagonal", &diagonal, blocks.cells())?;
         }
-        let layers = CoarseLayers::new(&blocks);
+        let layers = Arc::clone(blocks.layers());
         let of_layers = layers.block.len() * dims::cells(D);
-        let regions = Regions::new(
-            backend,
-            &blocks,
-            &backend.download(&conductance)?,
-            &backend.download(&diagonal)?,
-        )?;
+        let open = backend.open_faces(&blocks, &conductance, &diagonal)?;
+        let regions = Regions::new(backend, &blocks, &open)?;
         let mut operator = Self {
             backend: backend.clone(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),

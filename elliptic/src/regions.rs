@@ -3,9 +3,35 @@
 use crate::{Beside, Blocks, EllipticError, faces};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, UnionFind, memory};
-use rayon::prelude::*;
 
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// Words of [`OpenFaces`] for faces.
+pub(crate) const OF_FACES: usize = 8;
+
+/// Bits of a block: its faces whose conductance is positive, by number, and behind them its cells whose diagonal is.
+pub(crate) type OpenFaces = [u32; OF_FACES + 2];
+
+fn has(words: &[u32], bit: usize) -> bool {
+    words[bit / 32] >> (bit % 32) & 1 == 1
+}
+
+fn is_open(of: &OpenFaces, face: usize) -> bool {
+    has(&of[..OF_FACES], face)
+}
+
+/// The bits of so many cells.
+fn all_cells(count: usize) -> [u32; 2] {
+    [0, 32].map(|first| match count.saturating_sub(first) {
+        0 => 0,
+        left if left < 32 => (1 << left) - 1,
+        _ => u32::MAX,
+    })
+}
+
+fn is_held(of: &OpenFaces, cell: usize) -> bool {
+    has(&of[OF_FACES..], cell)
+}
 
 /// A cell's volume, in cells of the finest level.
 pub(crate) fn size<const D: usize>(blocks: &Blocks<D>, block: usize) -> f64 {
@@ -29,17 +55,17 @@ pub(crate) struct Regions<B: Backend> {
 }
 
 impl<B: Backend> Regions<B> {
-    /// Cost: one pass in order over the faces.
+    /// Cost: one pass in order over the blocks, and over the cells of those with closed faces.
     pub(crate) fn new<const D: usize>(
         backend: &B,
         blocks: &Blocks<D>,
-        conductance: &[f64],
-        diagonal: &[f64],
+        open: &[OpenFaces],
     ) -> Result<Self, EllipticError> {
-        let (of, volume) = closed(blocks, conductance, diagonal)?;
+        let (of, volume) = closed(blocks, open)?;
         let mut shares: Vec<(u32, u32)> = Vec::new();
         for (block, cells) in of.chunks(dims::cells(D)).enumerate() {
             let mut found: Vec<u32> = cells.iter().copied().filter(|&r| r != NONE).collect();
+            found.dedup();
             found.sort_unstable();
             found.dedup();
             shares.extend(found.into_iter().map(|region| (region, block as u32)));
@@ -75,22 +101,21 @@ impl<B: Backend> Regions<B> {
 /// By cell its closed region, and the volumes of regions.
 fn closed<const D: usize>(
     blocks: &Blocks<D>,
-    conductance: &[f64],
-    diagonal: &[f64],
+    open: &[OpenFaces],
 ) -> Result<(Vec<u32>, Vec<f64>), EllipticError> {
     let cells = dims::cells(D);
     let leaves = || (0..blocks.len()).filter(|&block| blocks.is_leaf(block));
-    let of_block = |block: usize| &diagonal[block * cells..(block + 1) * cells];
-    let is_held = |block: usize| of_block(block).iter().all(|&d| d > 0.0);
-    if !diagonal.is_empty() && leaves().all(is_held) {
+    if leaves().all(|block| open[block][OF_FACES..] == all_cells(cells)) {
         return Ok((Vec::new(), Vec::new()));
     }
-    let mut joined = Joined::new(blocks, conductance, diagonal)?;
+    let mut joined = Joined::new(blocks, open)?;
     let is_held = joined.held_roots();
     let mut of = Vec::new();
-    memory::grow("closed regions", &mut of, blocks.cells(), NONE)?;
-    let (mut number, mut volume) = (vec![NONE; blocks.cells()], Vec::new());
+    let (mut number, mut volume) = (vec![NONE; is_held.len()], Vec::new());
     for block in leaves() {
+        if Joined::is_shut(blocks, open, block) {
+            continue;
+        }
         let size = size(blocks, block);
         for cell in 0..cells {
             let root = joined.root(block, cell);
@@ -100,19 +125,19 @@ fn closed<const D: usize>(
                 }
                 continue;
             }
-            if !joined.is_whole[block] && !is_unknown(blocks, conductance, block, cell) {
+            if !joined.is_whole[block] && !is_unknown(blocks, open, block, cell) {
                 continue;
             }
             if number[root] == NONE {
                 number[root] = volume.len() as u32;
                 volume.push(0.0);
             }
+            if of.is_empty() {
+                memory::grow("closed regions", &mut of, blocks.cells(), NONE)?;
+            }
             of[block * cells + cell] = number[root];
             volume[number[root] as usize] += size;
         }
-    }
-    if volume.is_empty() {
-        of = Vec::new();
     }
     Ok((of, volume))
 }
@@ -120,12 +145,11 @@ fn closed<const D: usize>(
 /// Whether a leaf's cell has an open face.
 fn is_unknown<const D: usize>(
     blocks: &Blocks<D>,
-    conductance: &[f64],
+    open: &[OpenFaces],
     block: usize,
     cell: usize,
 ) -> bool {
-    let per = faces::per_block(D);
-    let is_open = |block: usize, face: usize| conductance[block * per + face] > 0.0;
+    let is_open = |block: usize, face: usize| is_open(&open[block], face);
     (0..2 * D).any(|side| match blocks.beside(block, side) {
         Beside::Same(b) if !blocks.is_leaf(b) => {
             if !faces::is_at::<D>(side, cell) {
@@ -140,46 +164,68 @@ fn is_unknown<const D: usize>(
 }
 
 /// Cells that open faces join, and those that a diagonal or a value on the box holds. A leaf is *whole* if all faces between
-/// its cells are open: its first cell stands for all.
+/// its cells are open: one node stands for its cells.
 struct Joined<const D: usize> {
     sets: UnionFind,
+    /// By node.
     held: Vec<bool>,
     is_whole: Vec<bool>,
+    /// By block, its first node; refined blocks have none.
+    first: Vec<u32>,
 }
 
-/// Whether all faces between a block's cells are open, by its conductances.
-fn is_whole<const D: usize>(t: &[f64]) -> bool {
-    let inner = |axis: usize| {
-        (0..dims::cells(D)).filter(move |&cell| dims::unravel::<D>(cell, 4)[axis] < 3)
-    };
-    (0..D).all(|axis| inner(axis).all(|cell| t[faces::of_side(D, 2 * axis + 1, cell)] > 0.0))
+/// The faces between a block's cells.
+fn inner_faces<const D: usize>() -> [u32; OF_FACES] {
+    let mut inner = [0; OF_FACES];
+    for axis in 0..D {
+        for cell in (0..dims::cells(D)).filter(|&c| dims::unravel::<D>(c, 4)[axis] < 3) {
+            let face = faces::of_side(D, 2 * axis + 1, cell);
+            inner[face / 32] |= 1 << (face % 32);
+        }
+    }
+    inner
 }
 
 impl<const D: usize> Joined<D> {
-    fn new(
-        blocks: &Blocks<D>,
-        conductance: &[f64],
-        diagonal: &[f64],
-    ) -> Result<Self, EllipticError> {
-        let (cells, per) = (dims::cells(D), faces::per_block(D));
-        let of_block = |block: usize| &conductance[block * per..(block + 1) * per];
-        let whole = |block: usize| blocks.is_leaf(block) && is_whole::<D>(of_block(block));
+    fn new(blocks: &Blocks<D>, open: &[OpenFaces]) -> Result<Self, EllipticError> {
+        let (cells, inner) = (dims::cells(D), inner_faces::<D>());
+        let is_whole = |block: usize| {
+            let all = open[block].iter().zip(&inner).all(|(o, i)| o & i == *i);
+            blocks.is_leaf(block) && all
+        };
+        let is_whole: Vec<bool> = (0..blocks.len()).map(is_whole).collect();
+        let mut nodes = 0;
+        let first = |block: usize| {
+            let first = nodes;
+            nodes += match blocks.is_leaf(block) {
+                true if is_whole[block] => 1,
+                true => cells as u32,
+                false => 0,
+            };
+            first
+        };
+        let first = (0..blocks.len()).map(first).collect();
         let mut joined = Self {
-            sets: UnionFind::try_new("regions of cells", blocks.cells())?,
-            held: vec![false; blocks.cells()],
-            is_whole: (0..blocks.len()).into_par_iter().map(whole).collect(),
+            sets: UnionFind::try_new("regions of cells", nodes as usize)?,
+            held: vec![false; nodes as usize],
+            is_whole,
+            first,
         };
         for block in (0..blocks.len()).filter(|&b| blocks.is_leaf(b)) {
-            let t = of_block(block);
-            for cell in 0..cells {
-                let own = block * cells + cell;
-                let node = joined.node(block, cell);
-                joined.held[node] |= diagonal.get(own).is_some_and(|&d| d > 0.0);
+            let own = &open[block];
+            if Joined::is_shut(blocks, open, block) {
+                continue;
+            }
+            if own[OF_FACES..] != [0; 2] {
+                for cell in (0..cells).filter(|&cell| is_held(own, cell)) {
+                    let node = joined.node(block, cell);
+                    joined.held[node] = true;
+                }
             }
             for side in 0..2 * D {
                 if !joined.is_whole[block] {
                     let inside = (0..cells).filter(|&cell| !faces::is_at::<D>(side, cell));
-                    for cell in inside.filter(|&cell| t[faces::of_side(D, side, cell)] > 0.0) {
+                    for cell in inside.filter(|&cell| is_open(own, faces::of_side(D, side, cell))) {
                         let step = faces::stride(side / 2);
                         let other = if side % 2 == 0 {
                             cell - step
@@ -190,7 +236,7 @@ impl<const D: usize> Joined<D> {
                     }
                 }
                 for cell in faces::layer::<D>(side) {
-                    if t[faces::of_side(D, side, cell)] > 0.0
+                    if is_open(own, faces::of_side(D, side, cell))
                         && joined.join_beyond(blocks, block, cell, side)
                     {
                         break;
@@ -201,9 +247,14 @@ impl<const D: usize> Joined<D> {
         Ok(joined)
     }
 
-    /// What stands for a cell.
+    /// Whether no cell of a leaf is an unknown or held: all of its faces are closed, and none is beside finer cells.
+    fn is_shut(blocks: &Blocks<D>, open: &[OpenFaces], block: usize) -> bool {
+        open[block] == [0; OF_FACES + 2] && (0..2 * D).all(|side| !blocks.is_finer(block, side))
+    }
+
+    /// What stands for a cell of a leaf.
     fn node(&self, block: usize, cell: usize) -> usize {
-        block * dims::cells(D) + if self.is_whole[block] { 0 } else { cell }
+        self.first[block] as usize + if self.is_whole[block] { 0 } else { cell }
     }
 
     fn root(&mut self, block: usize, cell: usize) -> usize {

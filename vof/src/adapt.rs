@@ -5,16 +5,20 @@
 //! refined for good (its *floor*). The decision is the same for a leaf and for a refined block, so that a second look
 //! changes nothing. Then the forest is closed under 2:1, ids become canonical, and the fields go along (`transfer`).
 //!
-//! Looks are due by what the fluid has moved: the sum of the Courant numbers since the last one stays two cells below the
-//! margin, one for the step to come and one for what a new plane may reach, so that mixed cells are on the finest level
-//! at all times. Cost of a look: a pass over the blocks; with a change, that of setting up a flow.
+//! Looks are due where the interface is within two cells of the finest level of a leaf that could be refined: one for the
+//! step to come, which moves it into the next cell at most, and one for what a new plane may reach. So mixed cells are on
+//! the finest level at all times. Each step tells whether that is so (`survey`), so that gas that is faster than the
+//! interface asks for no looks. They are due after 16 cells of the fastest fluid as well, for what the interface has left.
+//! Where vorticity refines, or grains, which no step looks for, the sum of the Courant numbers since the last look stays two
+//! cells below the margin. Cost of a look: a pass over the blocks; with a change, that of setting up a flow.
 
 use crate::compiled::compiled;
 use crate::flow::TwoPhaseFlow;
 use crate::interface::Kind;
 use crate::mesh::FlowMesh;
-use crate::params::BoxFace;
-use crate::{TwoPhaseError, transfer, velocity};
+use crate::params::{BoxFace, FlowParams};
+use crate::running::{Fields, Running};
+use crate::{TwoPhaseError, survey, transfer, velocity};
 use cutlink_amr::{Forest, ForestKernels, Mark, OUTSIDE, Refined, dims};
 use cutlink_device::{Host, memory};
 use cutlink_elliptic::Beside;
@@ -23,6 +27,9 @@ use std::time::Instant;
 
 /// Cells between the interface and the end of the margin when the mesh has to follow at the latest.
 const RESERVE: f64 = 2.0;
+
+/// Cells that the fastest fluid may move until the mesh has to be coarsened where the interface has left.
+const LEFT: f64 = 16.0;
 
 /// Factor by which thresholds rise where the budget asks for it, and how often at most.
 const RAISE: f64 = 1.25;
@@ -91,6 +98,45 @@ pub struct InterfaceLook {
     pub raised: f64,
     /// Wall time, s.
     pub seconds: f64,
+    /// What it was spent on.
+    pub parts: LookParts,
+}
+
+/// Wall times of the parts of a look, s.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LookParts {
+    /// The pass over the blocks, with what a GPU still had to do before.
+    pub seen: f64,
+    /// Marks, and their balance.
+    pub marks: f64,
+    /// The forest.
+    pub forest: f64,
+    /// The mesh of the flow.
+    pub mesh: f64,
+    /// Its tables on a GPU, and the fields.
+    pub fields: f64,
+}
+
+impl LookParts {
+    /// The same with those of another look.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            seen: self.seen + other.seen,
+            marks: self.marks + other.marks,
+            forest: self.forest + other.forest,
+            mesh: self.mesh + other.mesh,
+            fields: self.fields + other.fields,
+        }
+    }
+}
+
+/// Seconds since the last call.
+fn lap(since: &mut Instant) -> f64 {
+    let now = Instant::now();
+    let seconds = (now - *since).as_secs_f64();
+    *since = now;
+    seconds
 }
 
 /// What a flow keeps whose mesh follows it.
@@ -153,12 +199,36 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     pub(crate) fn look_if_due(&mut self) -> Result<Option<InterfaceLook>, TwoPhaseError> {
-        let next = self.params.courant + self.cells_behind();
-        let is_due = |f: &Following<D>| f.path + next > f64::from(f.adaptation.margin) - RESERVE;
-        match self.following.as_ref().is_some_and(is_due) {
+        match self.is_look_due() {
             true => self.look().map(Some),
             false => Ok(None),
         }
+    }
+
+    fn is_look_due(&mut self) -> bool {
+        let Some(following) = &self.following else {
+            return false;
+        };
+        let next = self.params.courant + self.cells_behind();
+        let levels = self.levels_by_edge();
+        if levels == 0 {
+            let most = f64::from(following.adaptation.margin) - RESERVE;
+            return following.path + next > most;
+        }
+        // In two parts of a step, of at most half a cell each, the interface comes two cells further.
+        if following.path + next > LEFT || next > 1.0 {
+            return true;
+        }
+        let find = || survey::is_at_edge(&self.mesh, &self.host.fields.alpha, levels);
+        *self.is_at_edge.get_or_insert_with(find)
+    }
+
+    /// The levels of a mesh that follows the interface alone, whose looks are due by where that is; else none.
+    pub(crate) fn levels_by_edge(&self) -> usize {
+        let interface_alone =
+            |f: &&Following<D>| f.adaptation.vorticity.is_none() && self.grains.is_none();
+        let following = self.following.as_ref().filter(interface_alone);
+        following.map_or(0, |f| f.adaptation.levels)
     }
 
     /// Looks at the flow and adapts its mesh.
@@ -175,8 +245,6 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     fn look(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
         let begin = Instant::now();
-        let adaptation = self.following.as_ref().map(|f| &f.adaptation);
-        self.sync_seen(adaptation.is_some_and(|a| a.vorticity.is_some()))?;
         let mut look = (compiled::<D>().adapt)(self)?;
         self.prepare()?;
         look.seconds = begin.elapsed().as_secs_f64();
@@ -184,46 +252,58 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     pub(crate) fn adapt_here(&mut self) -> Result<InterfaceLook, TwoPhaseError> {
-        let following = self.following.as_ref().expect("a mesh that follows");
-        let decision = self.decide(following)?;
+        let (mut begin, mut parts) = (Instant::now(), LookParts::default());
+        let sight = Sight::of(self.following.as_ref().expect("a mesh that follows"));
+        let seen = self.seen(&sight)?;
+        parts.seen = lap(&mut begin);
+        let following = self.following.as_ref().expect("as above");
+        let decision = self.decide(following, &seen)?;
+        parts.marks = lap(&mut begin);
         let refined = &decision.refined;
         let roots = following.forest.roots();
-        let look = InterfaceLook {
+        let mut look = InterfaceLook {
             leaves: refined.leaves(D, roots),
             refined: refined.refined,
             coarsened: refined.coarsened,
             withheld: decision.withheld,
             raised: decision.raised,
             seconds: 0.0,
+            parts,
         };
         if look.refined + look.coarsened > 0 {
             let (forest, former) = following.forest.rebuilt(&Host, refined)?;
-            self.fetch()?;
-            self.change(forest, former.ids())?;
+            look.parts.forest = lap(&mut begin);
+            let mesh = self.mesh_of(&forest, former.ids())?;
+            look.parts.mesh = lap(&mut begin);
+            self.adapt_to(mesh, former.ids())?;
+            look.parts.fields = lap(&mut begin);
+            self.following.as_mut().expect("as above").forest = forest;
         }
         self.following.as_mut().expect("as above").path = 0.0;
+        // The margin is wider than what is asked for.
+        self.is_at_edge = Some(false);
         Ok(look)
     }
 
-    /// Takes another mesh: of its blocks, the former ids, [`NONE`](cutlink_amr::NONE) where they are new.
-    fn change(&mut self, forest: Forest<D>, old_of: &[u32]) -> Result<(), TwoPhaseError> {
-        let solid = transfer::solid(&self.mesh, &forest, old_of)?;
-        let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
-        let fields = transfer::fields(&self.mesh, &mesh, &self.params, &self.host.fields, old_of)?;
-        self.take_mesh(mesh, fields)?;
-        self.following.as_mut().expect("a mesh that follows").forest = forest;
-        Ok(())
+    /// The mesh of an adapted forest: of its blocks, the former ids, [`NONE`](cutlink_amr::NONE) where they are new.
+    fn mesh_of(&self, forest: &Forest<D>, old_of: &[u32]) -> Result<FlowMesh<D>, TwoPhaseError> {
+        let solid = transfer::solid(&self.mesh, forest, old_of)?;
+        FlowMesh::make(forest, self.mesh.origin(), self.mesh.width(0), solid)
     }
 
     /// Which blocks are to have children, within the budget.
-    fn decide(&self, following: &Following<D>) -> Result<Decision, TwoPhaseError> {
+    fn decide(
+        &self,
+        following: &Following<D>,
+        seen: &SeenBlocks,
+    ) -> Result<Decision, TwoPhaseError> {
         let adaptation = &following.adaptation;
         let forest = &following.forest;
         let most = adaptation.max_cells;
         let (mut raised, mut first) = (1.0, 0);
         for raise in 0..=RAISES {
             let threshold = adaptation.vorticity.map(|v| v * raised);
-            let wanted = self.wanted(following, threshold);
+            let wanted = self.wanted(following, seen, threshold);
             let count = wanted.iter().filter(|&&w| w).count() as u64;
             if raise == 0 {
                 first = count;
@@ -271,11 +351,14 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     /// By block, whether it is to have children.
-    fn wanted(&self, following: &Following<D>, vorticity: Option<f64>) -> Vec<bool> {
+    fn wanted(
+        &self,
+        following: &Following<D>,
+        seen: &SeenBlocks,
+        vorticity: Option<f64>,
+    ) -> Vec<bool> {
         let (mesh, adaptation) = (&self.mesh, &following.adaptation);
         let blocks = mesh.blocks();
-        let alpha = &self.host.fields.alpha;
-        let kinds = Kind::of_blocks::<D>(alpha);
         let of = |block: usize| {
             let level = blocks.level(block);
             if is_refined_in(&following.floor, level, blocks.coord(block)) {
@@ -284,16 +367,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
             if level + 1 >= adaptation.levels {
                 return false;
             }
-            let finer = (adaptation.levels - 1 - level).min(31);
-            let margin = adaptation.margin.div_ceil(1 << finer) as i32;
             let limit = vorticity.map(|v| match blocks.is_leaf(block) {
                 true => v,
                 false => v * adaptation.coarsen,
             });
-            self.is_interface_near(&kinds, block, margin)
+            let fluids = seen.fluids[block];
+            fluids & NEAR != 0
                 || self.is_grain_near(block, adaptation)
-                || self.lets_in_other(&kinds, block)
-                || limit.is_some_and(|limit| self.is_vorticity_above(block, limit))
+                || self.lets_in_other(fluids, block)
+                || limit.is_some_and(|limit| seen.squares[block] > limit * limit)
         };
         (0..blocks.len()).into_par_iter().map(of).collect()
     }
@@ -313,57 +395,16 @@ impl<const D: usize> TwoPhaseFlow<D> {
         grains.is_near([low, high], std::array::from_fn(period))
     }
 
-    /// Whether both phases are in a block and so many cells around it.
-    fn is_interface_near(&self, kinds: &[Kind], block: usize, margin: i32) -> bool {
-        let (mesh, own, cells) = (&self.mesh, kinds[block], dims::cells(D));
-        let around = mesh.around(block);
-        if own == Kind::Both {
-            return true;
-        }
-        if around
-            .iter()
-            .all(|&other| other == OUTSIDE || kinds[other as usize] == own)
-        {
-            return false;
-        }
-        let wide = (4 + 2 * margin) as usize;
-        (0..wide.pow(D as u32)).any(|i| {
-            let to = dims::unravel::<D>(i, wide).map(|c| c - margin);
-            let (other, cell) = mesh.cell_at(block, to);
-            let at = other * cells + cell;
-            Kind::of(&self.host.fields.alpha[at..=at]) != own
-        })
-    }
-
     /// Whether a block lies at an opening from which the other phase may come.
-    fn lets_in_other(&self, kinds: &[Kind], block: usize) -> bool {
+    fn lets_in_other(&self, fluids: u8, block: usize) -> bool {
         (0..2 * D).any(|side| {
             let is_outside = self.mesh.blocks().beside(block, side) == Beside::Outside;
             match self.params.face(side) {
                 BoxFace::Inflow { liquid, .. } | BoxFace::Pressure { liquid, .. } => {
-                    is_outside && Kind::of(&[liquid]) != kinds[block]
+                    is_outside && Kind::of(&[liquid]) as u8 != fluids & !NEAR
                 }
                 BoxFace::Slip | BoxFace::NoSlip => false,
             }
-        })
-    }
-
-    /// Whether the vorticity times the width is above a limit in a cell of a block; not where a fluid slips along walls.
-    fn is_vorticity_above(&self, block: usize, limit: f64) -> bool {
-        let (mesh, params, u) = (&self.mesh, &self.params, &self.host.fields.velocity);
-        // The difference of a component over a cell along an axis.
-        let rise = |cell: usize, k: usize, axis: usize| {
-            let at = |side| velocity::beyond(mesh, params, &u[k], k, (block, cell), side);
-            0.5 * (at(2 * axis + 1) - at(2 * axis))
-        };
-        (0..dims::cells(D)).any(|cell| {
-            let mut square = 0.0;
-            for a in 0..D {
-                for b in a + 1..D {
-                    square += (rise(cell, b, a) - rise(cell, a, b)).powi(2);
-                }
-            }
-            square > limit * limit
         })
     }
 
@@ -397,11 +438,125 @@ impl<const D: usize> TwoPhaseFlow<D> {
         }
         let solid = transfer::solid_at(&self.mesh, now, &forest)?;
         let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
-        let fields = transfer::empty(&mesh)?;
-        self.take_mesh(mesh, fields)?;
+        let fields = transfer::empty(&Host, &mesh)?;
+        let host = Running::new(Host, &mesh, fields)?;
+        self.take_mesh(mesh, host)?;
         self.following.as_mut().expect("as above").forest = forest;
         Ok(())
     }
+}
+
+/// Set where both fluids are in a block, or near it.
+pub(crate) const NEAR: u8 = 4;
+
+/// What a look wants to know of blocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sight {
+    pub(crate) levels: usize,
+    /// Cells of the finest level.
+    pub(crate) margin: u32,
+    pub(crate) has_vorticity: bool,
+}
+
+impl Sight {
+    fn of<const D: usize>(following: &Following<D>) -> Self {
+        let of = &following.adaptation;
+        Self {
+            levels: of.levels,
+            margin: of.margin,
+            has_vorticity: of.vorticity.is_some(),
+        }
+    }
+}
+
+/// What a look sees of blocks, leaves and refined ones.
+#[derive(Debug, PartialEq)]
+pub(crate) struct SeenBlocks {
+    /// The [`Kind`], and [`NEAR`] where a block that may have children has both fluids or another one is within the margin.
+    pub(crate) fluids: Vec<u8>,
+    /// The largest square of the vorticity times the width of a cell, (m/s)², of blocks that may have children and are not
+    /// `NEAR`; not where a fluid slips along walls. Empty where nobody asks.
+    pub(crate) squares: Vec<f64>,
+}
+
+/// One pass over the blocks.
+pub(crate) fn seen<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    fields: &Fields<D>,
+    of: &Sight,
+) -> SeenBlocks {
+    let kinds = Kind::of_blocks::<D>(&fields.alpha);
+    let may_refine = |block: usize| mesh.blocks.level(block) + 1 < of.levels;
+    let fluids_of = |block: usize| {
+        let finer = (of.levels - 1).saturating_sub(mesh.blocks.level(block));
+        let margin = of.margin.div_ceil(1 << finer.min(31)) as i32;
+        let is_near = may_refine(block) && is_near(mesh, &fields.alpha, &kinds, block, margin);
+        kinds[block] as u8 | if is_near { NEAR } else { 0 }
+    };
+    let blocks = || (0..kinds.len()).into_par_iter();
+    let fluids: Vec<u8> = blocks().map(fluids_of).collect();
+    let square_of = |block: usize| match may_refine(block) && fluids[block] & NEAR == 0 {
+        true => square_of(mesh, params, &fields.velocity, block),
+        false => 0.0,
+    };
+    let squares = match of.has_vorticity {
+        true => blocks().map(square_of).collect(),
+        false => Vec::new(),
+    };
+    SeenBlocks { fluids, squares }
+}
+
+/// Whether both phases are in a block and so many cells around it.
+fn is_near<const D: usize>(
+    mesh: &FlowMesh<D>,
+    alpha: &[f64],
+    kinds: &[Kind],
+    block: usize,
+    margin: i32,
+) -> bool {
+    let (own, cells) = (kinds[block], dims::cells(D));
+    let around = mesh.around(block);
+    if own == Kind::Both {
+        return true;
+    }
+    if around
+        .iter()
+        .all(|&other| other == OUTSIDE || kinds[other as usize] == own)
+    {
+        return false;
+    }
+    let wide = (4 + 2 * margin) as usize;
+    (0..wide.pow(D as u32)).any(|i| {
+        let to = dims::unravel::<D>(i, wide).map(|c| c - margin);
+        let (other, cell) = mesh.cell_at(block, to);
+        let at = other * cells + cell;
+        Kind::of(&alpha[at..=at]) != own
+    })
+}
+
+/// The largest square of the vorticity times the width of a block's cells; NaN counts as none.
+fn square_of<const D: usize>(
+    mesh: &FlowMesh<D>,
+    params: &FlowParams<D>,
+    u: &[Vec<f64>; D],
+    block: usize,
+) -> f64 {
+    // The difference of a component over a cell along an axis.
+    let rise = |cell: usize, k: usize, axis: usize| {
+        let at = |side| velocity::beyond(mesh, params, &u[k], k, (block, cell), side);
+        0.5 * (at(2 * axis + 1) - at(2 * axis))
+    };
+    let of_cell = |cell: usize| {
+        let mut square = 0.0;
+        for a in 0..D {
+            for b in a + 1..D {
+                square += (rise(cell, b, a) - rise(cell, a, b)).powi(2);
+            }
+        }
+        square
+    };
+    (0..dims::cells(D)).map(of_cell).fold(0.0, f64::max)
 }
 
 /// What a look decided.

@@ -1,6 +1,7 @@
 //! A state apart from the host's, which steps work on: that of a GPU.
 
 use crate::TwoPhaseError;
+use crate::adapt::{SeenBlocks, Sight};
 use crate::flow::StepDone;
 use crate::kernels::TwoPhaseKernels;
 use crate::mesh::FlowMesh;
@@ -85,25 +86,37 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
         Ok(())
     }
 
-    /// Brings the host's fractions up to the last step, and velocities of cells where they are asked for. The host is as far behind as
-    /// before in all else.
+    /// What a look sees.
     ///
     /// # Errors
-    /// What the backend reports.
-    pub(crate) fn sync_seen(
-        &self,
-        host: &mut Fields<D>,
-        velocities: bool,
-    ) -> Result<(), TwoPhaseError> {
-        let Some(running) = self.running.as_ref().filter(|_| self.is_ahead) else {
-            return Ok(());
-        };
-        host.alpha = self.backend.download(&running.fields.alpha)?;
-        if velocities {
-            let of = |a: usize| self.backend.download(&running.fields.velocity[a]);
-            host.velocity = by_axis(of)?;
-        }
-        Ok(())
+    /// Memory, and what the backend reports.
+    pub(crate) fn seen(
+        &mut self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        host: &Fields<D>,
+        of: &Sight,
+    ) -> Result<SeenBlocks, TwoPhaseError> {
+        self.prepare(mesh, host)?.seen(mesh, params, of)
+    }
+
+    /// Takes another mesh: of its blocks, `old_of` has the former ids. The host's fields stay as they are, on the old mesh, until
+    /// the next [`sync`](Self::sync). Returns the largest velocity through a face over the width of its cells, 1/s.
+    ///
+    /// # Errors
+    /// Memory, and what the backend reports; the state is as it was then.
+    pub(crate) fn take_mesh(
+        &mut self,
+        [old, new]: [&FlowMesh<D>; 2],
+        params: &FlowParams<D>,
+        host: &Fields<D>,
+        old_of: &[u32],
+    ) -> Result<f64, TwoPhaseError> {
+        let running = self.prepare(old, host)?;
+        let next = running.on_mesh([old, new], params, old_of)?;
+        let fastest = next.fastest(new, params)?;
+        (self.running, self.is_ahead) = (Some(next), true);
+        Ok(fastest)
     }
 
     /// Forgets the state: the host's fields are others now.

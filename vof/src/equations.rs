@@ -5,6 +5,7 @@ use crate::running::{by_axis, copied};
 use crate::{TwoPhaseError, transfer};
 use cutlink_elliptic::{EllipticError, EllipticOperator, SolveWork, Stop, faces};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Operators, which are kept from step to step, and arrays of both equations.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Equations<const D: usize, B: TwoPhaseKernels<D>> {
     pressure: Option<EllipticOperator<D, B>>,
     viscosity: Option<EllipticOperator<D, B>>,
     work: SolveWork<B>,
+    /// Wall time of making operators since it was asked for, s.
+    setup: f64,
     /// Of the equation at hand, by face; no diagonal.
     pub(crate) conductance: B::Buf<f64>,
     none: B::Buf<f64>,
@@ -46,7 +49,7 @@ fn of_viscosity(source: EllipticError) -> TwoPhaseError {
 
 /// Takes conductances and a diagonal into an operator, which is made at the first time.
 fn prepare<const D: usize, B: TwoPhaseKernels<D>>(
-    operator: &mut Option<EllipticOperator<D, B>>,
+    (operator, setup): (&mut Option<EllipticOperator<D, B>>, &mut f64),
     at: &Scene<'_, D, B>,
     conductance: &B::Buf<f64>,
     diagonal: &B::Buf<f64>,
@@ -55,11 +58,16 @@ fn prepare<const D: usize, B: TwoPhaseKernels<D>>(
     if let Some(operator) = operator {
         return operator.update(conductance, diagonal).map_err(wrap);
     }
+    // What a device still does is not of the operator.
+    let before = at.backend.stamp()?;
+    at.backend.seconds(&before, &before)?;
+    let begin = Instant::now();
     let blocks = Arc::clone(&at.mesh.blocks);
     let conductance = copied(at.backend, conductance)?;
     let diagonal = copied(at.backend, diagonal)?;
     let made = EllipticOperator::new(at.backend, blocks, conductance, diagonal);
     *operator = Some(made.map_err(wrap)?);
+    *setup += begin.elapsed().as_secs_f64();
     Ok(())
 }
 
@@ -83,6 +91,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
             pressure: None,
             viscosity: None,
             work: SolveWork::default(),
+            setup: 0.0,
             conductance: array(len)?,
             none: array(0)?,
             b: array(cells)?,
@@ -93,8 +102,13 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
 
     /// Takes the conductances into the operator of the pressure.
     pub(crate) fn prepare_pressure(&mut self, at: &Scene<'_, D, B>) -> Result<(), TwoPhaseError> {
-        let (operator, none) = (&mut self.pressure, &self.none);
+        let (operator, none) = ((&mut self.pressure, &mut self.setup), &self.none);
         prepare(operator, at, &self.conductance, none, of_pressure)
+    }
+
+    /// Wall time of making operators since the last call, s.
+    pub(crate) fn take_setup(&mut self) -> f64 {
+        std::mem::take(&mut self.setup)
     }
 
     /// Closed regions of the pressure.
@@ -127,7 +141,13 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
             Some(operator) if component > 0 => {
                 operator.update_diagonal(diagonal).map_err(of_viscosity)?;
             }
-            operator => prepare(operator, at, &self.conductance, diagonal, of_viscosity)?,
+            operator => prepare(
+                (operator, &mut self.setup),
+                at,
+                &self.conductance,
+                diagonal,
+                of_viscosity,
+            )?,
         }
         let operator = self.viscosity.as_ref().expect("it was prepared");
         let solved = operator.solve(&self.b, u, stop, &mut self.work);

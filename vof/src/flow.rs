@@ -1,6 +1,6 @@
 //! A two-phase flow: its state, and a step.
 
-use crate::adapt::Following;
+use crate::adapt::{Following, SeenBlocks, Sight};
 #[cfg(feature = "cuda")]
 use crate::apart::Apart;
 use crate::compiled::compiled;
@@ -57,6 +57,8 @@ pub struct StepDone {
     pub divergence: f64,
     /// Cells whose curvature is from heights, and from a fit where heights are missing.
     pub curvatures: [usize; 2],
+    /// Wall time of making operators: on the first step on a mesh, s.
+    pub setup: f64,
 }
 
 /// A two-phase flow on a mesh.
@@ -80,6 +82,8 @@ pub struct TwoPhaseFlow<const D: usize> {
     shown: Vec<f64>,
     /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
     fastest: Option<f64>,
+    /// Whether the interface is near coarse cells, once it is known.
+    pub(crate) is_at_edge: Option<bool>,
     pub(crate) following: Option<Following<D>>,
     pub(crate) grains: Option<Box<Coupled>>,
 }
@@ -127,7 +131,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let alpha = start(&mesh, liquid)?;
         let fields = Fields {
             alpha,
-            ..transfer::empty(&mesh)?
+            ..transfer::empty(&Host, &mesh)?
         };
         let mut flow = Self {
             host: Running::new(Host, &mesh, fields)?,
@@ -140,6 +144,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             behind: 0.0,
             shown: Vec::new(),
             fastest: None,
+            is_at_edge: None,
             following: None,
             grains: None,
         };
@@ -241,14 +246,16 @@ impl<const D: usize> TwoPhaseFlow<D> {
             dt,
             courant: dt * self.fastest(),
             way: self.way(self.behind + 0.5 * dt),
+            levels: self.levels_by_edge(),
         };
         self.went(next.way);
-        self.fastest = None;
+        (self.fastest, self.is_at_edge) = (None, None);
         let (done, survey) = self.run(next)?;
         self.behind = 0.5 * dt;
         self.time += dt;
         self.steps += 1;
         self.fastest = Some(survey.fastest);
+        self.is_at_edge = Some(survey.is_at_edge);
         if survey.is_bad {
             self.fetch()?;
             self.check()?;
@@ -333,21 +340,32 @@ impl<const D: usize> TwoPhaseFlow<D> {
         Ok(())
     }
 
-    /// Brings what a look at the interface sees up to the last step of a GPU: fractions, and velocities of cells where they count.
-    #[cfg_attr(
-        not(feature = "cuda"),
-        expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "of GPUs")
-    )]
-    pub(crate) fn sync_seen(
-        &mut self,
-        #[cfg_attr(not(feature = "cuda"), expect(unused_variables, reason = "of GPUs"))]
-        velocities: bool,
-    ) -> Result<(), TwoPhaseError> {
+    /// What a look at the interface sees, where the state is.
+    pub(crate) fn seen(&mut self, of: &Sight) -> Result<SeenBlocks, TwoPhaseError> {
+        let (mesh, params) = (&self.mesh, &self.params);
         #[cfg(feature = "cuda")]
-        if let Some(device) = &self.device {
-            device.sync_seen(&mut self.host.fields, velocities)?;
+        if let Some(device) = &mut self.device {
+            return device.seen(mesh, params, &self.host.fields, of);
         }
-        Ok(())
+        self.host.seen(mesh, params, of)
+    }
+
+    /// Takes an adapted mesh, with the fields where the state is: of its blocks, `old_of` has the former ids.
+    pub(crate) fn adapt_to(
+        &mut self,
+        mesh: FlowMesh<D>,
+        old_of: &[u32],
+    ) -> Result<(), TwoPhaseError> {
+        let (both, params) = ([&self.mesh, &mesh], &self.params);
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &mut self.device {
+            let fastest = device.take_mesh(both, params, &self.host.fields, old_of)?;
+            self.fastest = Some(fastest);
+            self.mesh = mesh;
+            return Ok(());
+        }
+        let host = self.host.on_mesh(both, params, old_of)?;
+        self.take_mesh(mesh, host)
     }
 
     /// Has a GPU take the mesh and the state where it has none.
@@ -398,7 +416,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// What was found of the state before holds no longer.
     fn changed(&mut self) {
-        self.fastest = None;
+        (self.fastest, self.is_at_edge) = (None, None);
         if let Some(grains) = &mut self.grains {
             grains.forget();
         }
@@ -460,17 +478,16 @@ impl<const D: usize> TwoPhaseFlow<D> {
         Ok(())
     }
 
-    /// Takes another mesh, with its fields.
+    /// Takes another mesh, with its state.
     pub(crate) fn take_mesh(
         &mut self,
         mesh: FlowMesh<D>,
-        fields: Fields<D>,
+        host: Running<D, Host>,
     ) -> Result<(), TwoPhaseError> {
         // Grains are on the finest level before and after: what is known of their cells stays.
         let mut grains = self.grains.take();
         self.changed();
-        self.host = Running::new(Host, &mesh, fields)?;
-        self.mesh = mesh;
+        (self.host, self.mesh) = (host, mesh);
         if let Some(of) = &mut grains {
             of.take_mesh(&self.mesh);
         }

@@ -27,13 +27,17 @@
 //! | `accelerate_grains` | accelerations of grains are added to those of faces | `penalty` |
 //! | `blend`, `unblend` | velocities of cut cells become those of all of their mass, and of their fluid again | `penalty` |
 //! | `pushed` | forces and torques by accelerations of cells | `penalty` |
-//! | `survey` | the largest Courant number and divergence, and whether a value is out of bounds | `survey` |
+//! | `seen` | what a look at the interface sees of blocks | `adapt` |
+//! | `move_fractions`, `move_velocity`, `move_starts`, `move_faces` | fields on an adapted mesh | `transfer` |
+//! | `keep_momentum` | parts of mixed cells get the momentum of the whole | `transfer` |
+//! | `survey` | the largest Courant number and divergence, whether a value is out of bounds, and whether the interface is near coarse cells | `survey` |
 //!
 //! Each number is the result of the same operations in the same order on every backend, sums included.
 
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda;
 
+use crate::adapt::{self, SeenBlocks, Sight};
 use crate::grain_cells::{GrainCells, RigidMotion};
 use crate::interface::Planes;
 use crate::mesh::FlowMesh;
@@ -43,6 +47,7 @@ use crate::project::{self, Sizes};
 use crate::running::Fields;
 use crate::survey::{self, Survey};
 use crate::sweep::{self, Crossing, Moved, SweepWork};
+use crate::transfer::Passage;
 use crate::turning::Rotation;
 use crate::viscous::{self, System};
 use crate::{TwoPhaseError, forces};
@@ -290,7 +295,33 @@ pub(crate) trait TwoPhaseKernels<const D: usize>: EllipticKernels<D> {
         fields: &mut Fields<D, Self>,
     ) -> Made<()>;
 
-    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey>;
+    fn seen(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>, of: &Sight) -> Made<SeenBlocks>;
+
+    fn move_fractions(of: &Passage<'_, D, Self>, to: &mut Self::Buf<f64>) -> Made<()>;
+
+    fn move_velocity(
+        of: &Passage<'_, D, Self>,
+        component: usize,
+        to: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn keep_momentum(
+        of: &Passage<'_, D, Self>,
+        component: usize,
+        alpha: &Self::Buf<f64>,
+        to: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    fn move_starts(
+        of: &Passage<'_, D, Self>,
+        from: &Self::Buf<f64>,
+        to: &mut Self::Buf<f64>,
+    ) -> Made<()>;
+
+    /// Those of refined blocks, and of leaves beside finer ones, are the means of the fine faces, which come later.
+    fn move_faces(of: &Passage<'_, D, Self>, to: &mut Self::Buf<f64>) -> Made<()>;
+
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>, levels: usize) -> Made<Survey>;
 }
 
 /// What the CPU keeps of the interface.
@@ -573,7 +604,41 @@ impl<const D: usize> TwoPhaseKernels<D> for Host {
         Ok(())
     }
 
-    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D>) -> Made<Survey> {
-        Ok(survey::survey(at.mesh, fields))
+    fn seen(at: &Scene<'_, D, Self>, fields: &Fields<D>, of: &Sight) -> Made<SeenBlocks> {
+        Ok(adapt::seen(at.mesh, at.params, fields, of))
+    }
+
+    fn move_fractions(of: &Passage<'_, D, Self>, to: &mut Vec<f64>) -> Made<()> {
+        of.fractions(to);
+        Ok(())
+    }
+
+    fn move_velocity(of: &Passage<'_, D, Self>, component: usize, to: &mut Vec<f64>) -> Made<()> {
+        of.velocities(component, to);
+        Ok(())
+    }
+
+    fn keep_momentum(
+        of: &Passage<'_, D, Self>,
+        component: usize,
+        alpha: &Vec<f64>,
+        to: &mut Vec<f64>,
+    ) -> Made<()> {
+        of.keep_momentum(component, alpha, to);
+        Ok(())
+    }
+
+    fn move_starts(of: &Passage<'_, D, Self>, from: &Vec<f64>, to: &mut Vec<f64>) -> Made<()> {
+        of.starts(from, to);
+        Ok(())
+    }
+
+    fn move_faces(of: &Passage<'_, D, Self>, to: &mut Vec<f64>) -> Made<()> {
+        of.fluxes(to);
+        Ok(())
+    }
+
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D>, levels: usize) -> Made<Survey> {
+        Ok(survey::survey(at.mesh, fields, levels))
     }
 }

@@ -55,7 +55,7 @@ mod vector;
 mod velocity;
 mod viscous;
 
-pub use adapt::{InterfaceAdaptation, InterfaceLook};
+pub use adapt::{InterfaceAdaptation, InterfaceLook, LookParts};
 pub use advance::{Advanced, BoxWeight};
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};

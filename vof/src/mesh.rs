@@ -4,7 +4,8 @@ use crate::TwoPhaseError;
 use crate::compiled::compiled;
 use crate::velocity::next;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
-use cutlink_elliptic::{Beside, Blocks};
+use cutlink_elliptic::{Beside, Blocks, faces};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -91,15 +92,18 @@ impl<const D: usize> FlowMesh<D> {
             source,
         })?);
         let count = dims::directions(D);
-        let mut around = cutlink_device::memory::with_capacity("neighbours", blocks.len() * count)?;
-        for id in 0..blocks.len() as u32 {
-            for direction in 0..count {
-                around.push(match forest.neighbor(id, direction) {
-                    NONE => forest.coarser_neighbor(id, direction),
+        let mut around = Vec::new();
+        let len = blocks.len() * count;
+        cutlink_device::memory::grow("neighbours", &mut around, len, NONE)?;
+        let of_block = |(id, around): (usize, &mut [u32])| {
+            for (direction, around) in around.iter_mut().enumerate() {
+                *around = match forest.neighbor(id as u32, direction) {
+                    NONE => forest.coarser_neighbor(id as u32, direction),
                     other => other,
-                });
+                };
             }
-        }
+        };
+        around.par_chunks_mut(count).enumerate().for_each(of_block);
         let solid = if solid.is_empty() {
             vec![0; blocks.len()]
         } else {
@@ -124,26 +128,19 @@ impl<const D: usize> FlowMesh<D> {
     fn ghost_cells(&self) -> (Vec<GhostCell>, [usize; MARGIN]) {
         let cells = dims::cells(D);
         let finest = self.blocks.range(self.blocks.finest());
-        let mut left: Vec<(usize, usize)> = Vec::new();
-        for block in finest.filter(|&b| self.solid[b] != 0) {
-            left.extend(
-                (0..cells)
-                    .filter(|&c| self.is_solid(block, c))
-                    .map(|c| (block, c)),
-            );
-        }
-        let mut is_known = vec![
-            false;
-            if left.is_empty() {
-                0
-            } else {
-                self.blocks.cells()
-            }
-        ];
+        let with_solid = finest.clone().into_par_iter();
+        let with_solid = with_solid.filter(|&block| self.solid[block] != 0);
+        let mut left: Vec<(usize, usize)> = with_solid
+            .flat_map_iter(|block| self.beside_fluid(block))
+            .collect();
         let (mut ghosts, mut layers) = (Vec::new(), [0; MARGIN]);
+        if left.is_empty() {
+            return (ghosts, layers);
+        }
+        let mut is_known = vec![false; self.blocks.cells()];
         for layer in &mut layers {
             let first = ghosts.len();
-            left.retain(|&(block, cell)| {
+            let ghost_of = |&(block, cell): &(usize, usize)| {
                 let mut ghost = GhostCell {
                     cell: (block * cells + cell) as u32,
                     beside: [0; 6],
@@ -156,18 +153,50 @@ impl<const D: usize> FlowMesh<D> {
                         ghost.count += 1;
                     }
                 }
-                let has_any = ghost.count > 0;
-                if has_any {
-                    ghosts.push(ghost);
-                }
-                !has_any
-            });
+                ghost
+            };
+            let found = left.par_iter().map(ghost_of);
+            let found: Vec<GhostCell> = found.filter(|ghost| ghost.count > 0).collect();
+            ghosts.extend(found);
             for ghost in &ghosts[first..] {
                 is_known[ghost.cell as usize] = true;
             }
             *layer = ghosts.len();
+            // The next layer is beside this one.
+            left.clear();
+            for ghost in &ghosts[first..] {
+                let (block, cell) = (ghost.cell as usize / cells, ghost.cell as usize % cells);
+                let around = (0..2 * D).filter_map(|side| next(self, block, cell, side));
+                left.extend(around.filter(|&(b, c)| {
+                    finest.contains(&b) && self.is_solid(b, c) && !is_known[b * cells + c]
+                }));
+            }
+            left.par_sort_unstable();
+            left.dedup();
         }
         (ghosts, layers)
+    }
+
+    /// Solid cells of a block that may be beside fluid: all of a block that has some, else those at sides whose block is not
+    /// all solid.
+    fn beside_fluid(&self, block: usize) -> impl Iterator<Item = (usize, usize)> {
+        let all = u64::MAX >> (64 - dims::cells(D));
+        let is_full = |block: usize| self.solid[block] == all;
+        let is_inner = |side: usize| match self.blocks.beside(block, side) {
+            Beside::Same(other) => is_full(other),
+            Beside::Coarser(_) => false,
+            Beside::Outside => true,
+        };
+        let mut cells = self.solid[block];
+        if is_full(block) {
+            let sides = (0..2 * D).filter(|&side| !is_inner(side));
+            cells = sides
+                .flat_map(faces::layer::<D>)
+                .fold(0, |bits, cell| bits | 1 << cell);
+        }
+        (0..dims::cells(D))
+            .filter(move |cell| cells >> cell & 1 == 1)
+            .map(move |cell| (block, cell))
     }
 
     /// The ghost cells, and how many there are up to each layer.

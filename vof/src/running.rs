@@ -1,5 +1,6 @@
 //! The state of a flow in a backend's memory, and a step of it.
 
+use crate::adapt::{SeenBlocks, Sight};
 use crate::equations::Equations;
 use crate::flow::StepDone;
 use crate::grains::{Coupled, Exchange};
@@ -49,6 +50,8 @@ pub(crate) struct Next {
     pub(crate) courant: f64,
     /// What moves before its forces: to the middle of the step.
     pub(crate) way: Way,
+    /// Most levels of a mesh that follows the interface; none where it stays.
+    pub(crate) levels: usize,
 }
 
 /// A state with the arrays of its steps.
@@ -192,6 +195,58 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         Ok(self.backend.download(&alpha)?)
     }
 
+    /// What a look sees.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    pub(crate) fn seen(
+        &self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+        of: &Sight,
+    ) -> Result<SeenBlocks, TwoPhaseError> {
+        let at = scene(&self.backend, &self.tables, mesh, params);
+        B::seen(&at, &self.fields, of)
+    }
+
+    /// The state on another mesh: of its blocks, `old_of` has the former ids. Arrays of steps are made anew by the next one; this
+    /// state gives its own ones back.
+    ///
+    /// # Errors
+    /// Memory; this state is as it was then.
+    pub(crate) fn on_mesh(
+        &mut self,
+        [old, new]: [&FlowMesh<D>; 2],
+        params: &FlowParams<D>,
+        old_of: &[u32],
+    ) -> Result<Self, TwoPhaseError> {
+        self.work = None;
+        let tables = self.backend.upload_mesh(new)?;
+        let from = scene(&self.backend, &self.tables, old, params);
+        let to = scene(&self.backend, &tables, new, params);
+        let fields = transfer::fields(&from, &to, &self.fields, old_of)?;
+        Ok(Self {
+            backend: self.backend.clone(),
+            tables,
+            fields,
+            work: None,
+        })
+    }
+
+    /// The largest velocity through a face over the width of its cells, 1/s.
+    ///
+    /// # Errors
+    /// What the backend reports.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn fastest(
+        &self,
+        mesh: &FlowMesh<D>,
+        params: &FlowParams<D>,
+    ) -> Result<f64, TwoPhaseError> {
+        let at = scene(&self.backend, &self.tables, mesh, params);
+        Ok(B::survey(&at, &self.fields, 0)?.fastest)
+    }
+
     /// One step, and what is to be known of its end. Volume and momentum are in its middle then.
     ///
     /// # Errors
@@ -222,7 +277,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             None => forces(&at, fields, work, dt)?,
         };
         restrict_all(&at, fields)?;
-        let survey = B::survey(&at, fields)?;
+        let survey = B::survey(&at, fields, next.levels)?;
         let done = StepDone {
             dt,
             courant: next.courant,
@@ -230,6 +285,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             viscous_iterations,
             divergence: dt * survey.divergence,
             curvatures: B::curvatures(&at, &work.interface)?,
+            setup: work.equations.take_setup(),
         };
         Ok((done, survey))
     }

@@ -1,5 +1,7 @@
-//! What the host decides on after a step: the fastest face, the largest divergence, and whether all values are in bounds.
+//! What the host decides on after a step: the fastest face, the largest divergence, whether all values are in bounds, and
+//! whether the interface is near coarse cells.
 
+use crate::interface::Kind;
 use crate::mesh::FlowMesh;
 use crate::running::Fields;
 use cutlink_amr::dims;
@@ -18,29 +20,70 @@ pub(crate) struct Survey {
     pub(crate) divergence: f64,
     /// Whether a cell [`is_bad`].
     pub(crate) is_bad: bool,
+    /// Whether the interface [`is_at_edge`].
+    pub(crate) is_at_edge: bool,
 }
 
-/// One pass over a state.
-pub(crate) fn survey<const D: usize>(mesh: &FlowMesh<D>, fields: &Fields<D>) -> Survey {
+/// One pass over a state. The mesh may have so many levels where it follows the interface; none where it stays.
+pub(crate) fn survey<const D: usize>(
+    mesh: &FlowMesh<D>,
+    fields: &Fields<D>,
+    levels: usize,
+) -> Survey {
     let cells = dims::cells(D);
     let of_block = |block: usize| {
         let is_bad = |cell: usize| is_bad(fields, block * cells + cell);
         (
             fastest_of(mesh, &fields.flux, block),
             divergence_of(mesh, &fields.flux, block),
-            (0..cells).any(is_bad),
+            [
+                (0..cells).any(is_bad),
+                is_edge_of(mesh, &fields.alpha, levels, block),
+            ],
         )
     };
     let leaf = |block: &usize| mesh.blocks.is_leaf(*block);
     let blocks = (0..mesh.blocks.len()).into_par_iter().filter(leaf);
-    let both =
-        |a: (f64, f64, bool), b: (f64, f64, bool)| (larger(a.0, b.0), larger(a.1, b.1), a.2 || b.2);
-    let (fastest, divergence, is_bad) = blocks.map(of_block).reduce(|| (0.0, 0.0, false), both);
+    let both = |a: (f64, f64, [bool; 2]), b: (f64, f64, [bool; 2])| {
+        let flags = std::array::from_fn(|i| a.2[i] || b.2[i]);
+        (larger(a.0, b.0), larger(a.1, b.1), flags)
+    };
+    let found = blocks.map(of_block).reduce(|| (0.0, 0.0, [false; 2]), both);
+    let (fastest, divergence, [is_bad, is_at_edge]) = found;
     Survey {
         fastest,
         divergence,
         is_bad,
+        is_at_edge,
     }
+}
+
+/// Whether a leaf that the mesh could refine, up to so many levels, has another fluid than its own in a cell beside it, of
+/// its own width, corners included. Then the interface is in that leaf or within two cells of the next finer level of it.
+pub(crate) fn is_at_edge<const D: usize>(mesh: &FlowMesh<D>, alpha: &[f64], levels: usize) -> bool {
+    let leaf = |block: &usize| mesh.blocks.is_leaf(*block);
+    let blocks = (0..mesh.blocks.len()).into_par_iter().filter(leaf);
+    blocks.any(|block| is_edge_of(mesh, alpha, levels, block))
+}
+
+fn is_edge_of<const D: usize>(
+    mesh: &FlowMesh<D>,
+    alpha: &[f64],
+    levels: usize,
+    block: usize,
+) -> bool {
+    if mesh.blocks.level(block) + 1 >= levels {
+        return false;
+    }
+    let cells = dims::cells(D);
+    let kind = |at: usize| Kind::of(&alpha[at..=at]);
+    let own = kind(block * cells);
+    let is_other = |to: [i32; D]| {
+        let (other, cell) = mesh.cell_at(block, to);
+        kind(other * cells + cell) != own
+    };
+    own == Kind::Both
+        || (0..6usize.pow(D as u32)).any(|i| is_other(dims::unravel::<D>(i, 6).map(|c| c - 1)))
 }
 
 /// The largest velocity through a face over the width of its cells, 1/s.

@@ -14,12 +14,12 @@
 //! one, without a global projection.
 
 use crate::interface::is_mixed;
+use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::{FlowMesh, Tile, in_tile};
-use crate::params::FlowParams;
-use crate::running::Fields;
-use crate::{TwoPhaseError, normal, plane, velocity};
+use crate::running::{Fields, by_axis};
+use crate::{TwoPhaseError, normal, plane, restrict, velocity};
 use cutlink_amr::{Forest, NONE, dims};
-use cutlink_device::memory;
+use cutlink_device::{Backend, Host, memory};
 use cutlink_elliptic::{Beside, faces};
 use rayon::prelude::*;
 
@@ -34,18 +34,18 @@ pub(crate) fn array(len: usize) -> Result<Vec<f64>, TwoPhaseError> {
 }
 
 /// Fields of zeros.
-pub(crate) fn empty<const D: usize>(mesh: &FlowMesh<D>) -> Result<Fields<D>, TwoPhaseError> {
+pub(crate) fn empty<const D: usize, B: Backend>(
+    backend: &B,
+    mesh: &FlowMesh<D>,
+) -> Result<Fields<D, B>, TwoPhaseError> {
     let cells = mesh.blocks.cells();
-    let [mut velocity, mut pull] = [(); 2].map(|()| [(); D].map(|()| Vec::new()));
-    for u in velocity.iter_mut().chain(&mut pull) {
-        *u = array(cells)?;
-    }
+    let array = |len| backend.alloc(WHAT, len, 0.0);
     Ok(Fields {
         alpha: array(cells)?,
         pressure: array(cells)?,
         flux: array(mesh.blocks.len() * faces::per_block(D))?,
-        velocity,
-        pull,
+        velocity: by_axis(|_| array(cells))?,
+        pull: by_axis(|_| array(cells))?,
     })
 }
 
@@ -60,60 +60,97 @@ enum Source {
     Refined(usize, usize),
 }
 
-struct Transfer<'a, const D: usize> {
-    old: &'a FlowMesh<D>,
-    params: &'a FlowParams<D>,
-    from: &'a Fields<D>,
-    sources: Vec<Option<Source>>,
+/// A [`Source`] in a backend's memory, `Source` of `transfer.cu`: what it is, and its numbers.
+type Packed = [u32; 3];
+
+impl Source {
+    fn packed(of: Option<Self>) -> Packed {
+        match of {
+            None => [0; 3],
+            Some(Self::Same(block)) => [1, block as u32, 0],
+            Some(Self::Coarsened(block, first)) => [2, block as u32, first as u32],
+            Some(Self::Refined(block, child)) => [3, block as u32, child as u32],
+        }
+    }
+
+    fn unpacked([what, block, other]: Packed) -> Option<Self> {
+        let (block, other) = (block as usize, other as usize);
+        match what {
+            0 => None,
+            1 => Some(Self::Same(block)),
+            2 => Some(Self::Coarsened(block, other)),
+            _ => Some(Self::Refined(block, other)),
+        }
+    }
+
+    /// By block of a new mesh; none of refined blocks.
+    fn all<const D: usize>(old: &FlowMesh<D>, new: &FlowMesh<D>, old_of: &[u32]) -> Vec<Packed> {
+        let blocks = &new.blocks;
+        let source = |block: usize| {
+            if !blocks.is_leaf(block) {
+                return None;
+            }
+            let former = old_of[block];
+            if former != NONE {
+                let former = former as usize;
+                return Some(match old.blocks.first_child(former) {
+                    None => Self::Same(former),
+                    Some(child) => Self::Coarsened(former, child),
+                });
+            }
+            let parent = blocks.parent(block).expect("root blocks stay");
+            let child = block - blocks.first_child(parent).expect("a parent has children");
+            Some(Self::Refined(old_of[parent] as usize, child))
+        };
+        let blocks = (0..blocks.len()).into_par_iter();
+        blocks.map(|block| Self::packed(source(block))).collect()
+    }
+}
+
+/// From one mesh to another: what the stages have.
+pub(crate) struct Passage<'a, const D: usize, B: TwoPhaseKernels<D>> {
+    pub(crate) old: &'a Scene<'a, D, B>,
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for GPUs"))]
+    pub(crate) new: &'a Scene<'a, D, B>,
+    /// The fields on the old mesh.
+    pub(crate) from: &'a Fields<D, B>,
+    /// By block of the new mesh.
+    pub(crate) sources: B::Buf<Packed>,
 }
 
 /// The fields on another mesh: of its blocks, `old_of` has the former ids, [`NONE`] where they are new.
-pub(crate) fn fields<const D: usize>(
-    old: &FlowMesh<D>,
-    new: &FlowMesh<D>,
-    params: &FlowParams<D>,
-    from: &Fields<D>,
+pub(crate) fn fields<const D: usize, B: TwoPhaseKernels<D>>(
+    old: &Scene<'_, D, B>,
+    new: &Scene<'_, D, B>,
+    from: &Fields<D, B>,
     old_of: &[u32],
-) -> Result<Fields<D>, TwoPhaseError> {
-    let mut to = empty(new)?;
-    let blocks = &new.blocks;
-    let source = |block: usize| {
-        if !blocks.is_leaf(block) {
-            return None;
-        }
-        let former = old_of[block];
-        if former != NONE {
-            let former = former as usize;
-            return Some(match old.blocks.first_child(former) {
-                None => Source::Same(former),
-                Some(child) => Source::Coarsened(former, child),
-            });
-        }
-        let parent = blocks.parent(block).expect("root blocks stay");
-        let child = block - blocks.first_child(parent).expect("a parent has children");
-        Some(Source::Refined(old_of[parent] as usize, child))
-    };
-    let transfer = Transfer {
+) -> Result<Fields<D, B>, TwoPhaseError> {
+    let mut to = empty(new.backend, new.mesh)?;
+    let sources = new
+        .backend
+        .upload(Source::all(old.mesh, new.mesh, old_of))?;
+    let of = Passage {
         old,
-        params,
+        new,
         from,
-        sources: (0..blocks.len()).map(source).collect(),
+        sources,
     };
-    transfer.fractions(&mut to.alpha);
+    B::move_fractions(&of, &mut to.alpha)?;
     for k in 0..D {
-        transfer.velocities(k, &to.alpha, &mut to.velocity[k]);
+        B::move_velocity(&of, k, &mut to.velocity[k])?;
+        B::keep_momentum(&of, k, &to.alpha, &mut to.velocity[k])?;
     }
-    transfer.starts(&from.pressure, &mut to.pressure);
+    B::move_starts(&of, &from.pressure, &mut to.pressure)?;
     for (from, to) in from.pull.iter().zip(&mut to.pull) {
-        transfer.starts(from, to);
+        B::move_starts(&of, from, to)?;
     }
-    transfer.fluxes(&mut to.flux);
-    new.mean_faces(&mut to.flux);
+    B::move_faces(&of, &mut to.flux)?;
+    restrict::faces(new, &mut to.flux)?;
     let cells = [&mut to.alpha, &mut to.pressure];
     cells
         .into_iter()
         .chain(&mut to.velocity)
-        .try_for_each(|values| new.restrict(values))?;
+        .try_for_each(|values| restrict::cells(new, values))?;
     Ok(to)
 }
 
@@ -138,17 +175,18 @@ fn sign(part: usize, axis: usize) -> f64 {
     if part >> axis & 1 == 1 { 1.0 } else { -1.0 }
 }
 
-impl<const D: usize> Transfer<'_, D> {
+/// The stages on the CPU.
+impl<const D: usize> Passage<'_, D, Host> {
     fn each_leaf(&self, to: &mut [f64], of: impl Fn(Source, &mut [f64]) + Sync) {
         let blocks = to.par_chunks_mut(dims::cells(D)).zip(&self.sources);
         blocks.for_each(|(out, source)| {
-            if let Some(source) = *source {
+            if let Some(source) = Source::unpacked(*source) {
                 of(source, out);
             }
         });
     }
 
-    fn fractions(&self, to: &mut [f64]) {
+    pub(crate) fn fractions(&self, to: &mut [f64]) {
         let (alpha, cells) = (&self.from.alpha, dims::cells(D));
         self.each_leaf(to, |source, out| match source {
             Source::Same(block) => out.copy_from_slice(&alpha[block * cells..(block + 1) * cells]),
@@ -167,7 +205,7 @@ impl<const D: usize> Transfer<'_, D> {
                     if is_mixed(whole) {
                         let tile = tile.get_or_insert_with(|| {
                             let mut tile = Tile::new();
-                            self.old.tile(alpha, block, &mut tile);
+                            self.old.mesh.tile(alpha, block, &mut tile);
                             tile
                         });
                         *c = clipped::<D>(tile, in_tile::<D>(up), whole)[part];
@@ -180,15 +218,15 @@ impl<const D: usize> Transfer<'_, D> {
     /// The slopes of a velocity component times the offset of a part.
     fn offset(&self, values: &[f64], k: usize, at: (usize, usize), part: usize) -> f64 {
         let along = |axis: usize| {
-            let slope = velocity::slope(self.old, self.params, values, k, at, axis);
+            let slope = velocity::slope(self.old.mesh, self.old.params, values, k, at, axis);
             0.25 * sign(part, axis) * slope
         };
         (0..D).map(along).sum()
     }
 
-    fn velocities(&self, k: usize, alpha: &[f64], to: &mut [f64]) {
+    pub(crate) fn velocities(&self, k: usize, to: &mut [f64]) {
         let (u, was, cells) = (&self.from.velocity[k], &self.from.alpha, dims::cells(D));
-        let rho = |c: f64| self.params.phases.rho(c);
+        let rho = |c: f64| self.old.params.phases.rho(c);
         self.each_leaf(to, |source, out| match source {
             Source::Same(block) => out.copy_from_slice(&u[block * cells..(block + 1) * cells]),
             Source::Coarsened(_, first) => {
@@ -202,24 +240,24 @@ impl<const D: usize> Transfer<'_, D> {
                 for (cell, out) in out.iter_mut().enumerate() {
                     let (up, part) = over::<D>(child, cell);
                     let at = (block, up);
-                    *out = match self.old.is_solid(block, up) {
+                    *out = match self.old.mesh.is_solid(block, up) {
                         true => 0.0,
                         false => u[block * cells + up] + self.offset(u, k, at, part),
                     };
                 }
             }
         });
-        self.keep_momentum(k, alpha, to);
     }
 
     /// Cells of different densities in a refined one: shifted together, so that their momentum is the coarse cell's.
-    fn keep_momentum(&self, k: usize, alpha: &[f64], to: &mut [f64]) {
+    pub(crate) fn keep_momentum(&self, k: usize, alpha: &[f64], to: &mut [f64]) {
         let (cells, parts) = (dims::cells(D), dims::children(D));
         let (u, was) = (&self.from.velocity[k], &self.from.alpha);
-        let rho = |c: f64| self.params.phases.rho(c);
-        for (block, source) in self.sources.iter().enumerate() {
-            let Some(Source::Refined(parent, child)) = *source else {
-                continue;
+        let rho = |c: f64| self.old.params.phases.rho(c);
+        let blocks = (to.par_chunks_mut(cells).zip(alpha.par_chunks(cells))).zip(&self.sources);
+        blocks.for_each(|((to, alpha), source)| {
+            let Some(Source::Refined(parent, child)) = Source::unpacked(*source) else {
+                return;
             };
             for cell in 0..cells {
                 let (up, part) = over::<D>(child, cell);
@@ -230,7 +268,7 @@ impl<const D: usize> Transfer<'_, D> {
                 let at = dims::unravel::<D>(cell, 4);
                 let of = |p: usize| {
                     let fine: [i32; D] = dims::unravel::<D>(p, 2);
-                    block * cells + dims::ravel::<D>(std::array::from_fn(|a| at[a] + fine[a]), 4)
+                    dims::ravel::<D>(std::array::from_fn(|a| at[a] + fine[a]), 4)
                 };
                 let found: f64 = (0..parts).map(|p| rho(alpha[of(p)]) * to[of(p)]).sum();
                 let mass: f64 = (0..parts).map(|p| rho(alpha[of(p)])).sum();
@@ -238,11 +276,11 @@ impl<const D: usize> Transfer<'_, D> {
                 let shift = (wanted - found) / mass;
                 (0..parts).for_each(|p| to[of(p)] += shift);
             }
-        }
+        });
     }
 
     /// Values that only start the next solution.
-    fn starts(&self, from: &[f64], to: &mut [f64]) {
+    pub(crate) fn starts(&self, from: &[f64], to: &mut [f64]) {
         let cells = dims::cells(D);
         self.each_leaf(to, |source, out| match source {
             Source::Same(block) => out.copy_from_slice(&from[block * cells..(block + 1) * cells]),
@@ -260,11 +298,11 @@ impl<const D: usize> Transfer<'_, D> {
         });
     }
 
-    fn fluxes(&self, to: &mut [f64]) {
+    pub(crate) fn fluxes(&self, to: &mut [f64]) {
         let per = faces::per_block(D);
         let flux = &self.from.flux;
         let blocks = to.par_chunks_mut(per).zip(&self.sources);
-        blocks.for_each(|(out, source)| match *source {
+        blocks.for_each(|(out, source)| match Source::unpacked(*source) {
             None => {}
             Some(Source::Same(block) | Source::Coarsened(block, _)) => {
                 out.copy_from_slice(&flux[block * per..(block + 1) * per]);
@@ -314,7 +352,7 @@ impl<const D: usize> Transfer<'_, D> {
 
     /// The velocity through a part of a coarse face: the same from both sides of it.
     fn outer(&self, block: usize, cell: usize, side: usize, part: usize) -> f64 {
-        let (blocks, per) = (&self.old.blocks, faces::per_block(D));
+        let (blocks, per) = (&self.old.mesh.blocks, faces::per_block(D));
         let flux = &self.from.flux;
         let (axis, at) = (side / 2, dims::unravel::<D>(cell, 4));
         let edge = if side.is_multiple_of(2) { 0 } else { 3 };
@@ -408,15 +446,24 @@ pub(crate) fn solid<const D: usize>(
 ) -> Result<Vec<u64>, TwoPhaseError> {
     let mut solid = Vec::new();
     memory::grow("solid cells", &mut solid, forest.capacity(), 0u64)?;
-    for (block, mask) in solid.iter_mut().enumerate() {
-        if forest.is_leaf(block as u32) {
-            let parent = match old_of[block] {
-                NONE => old_of[forest.parent[block] as usize],
-                former => former,
-            };
-            *mask = masked(old, parent as usize, forest, block);
-        }
+    if old.solid().par_iter().all(|&mask| mask == 0) {
+        return Ok(solid);
     }
+    solid.par_iter_mut().enumerate().for_each(|(block, mask)| {
+        if !forest.is_leaf(block as u32) {
+            return;
+        }
+        *mask = match old_of[block] {
+            NONE => masked(
+                old,
+                old_of[forest.parent[block] as usize] as usize,
+                forest,
+                block,
+            ),
+            former if old.blocks.is_leaf(former as usize) => old.solid()[former as usize],
+            former => masked(old, former as usize, forest, block),
+        };
+    });
     Ok(solid)
 }
 

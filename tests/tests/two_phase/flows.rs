@@ -17,6 +17,7 @@ backend_test!(
     a_falling_drop,
     a_tilted_tank_with_a_body,
     a_mesh_that_follows_the_interface,
+    a_mesh_that_is_refined_as_a_whole,
     openings,
     contact_angles,
     a_box_that_turns,
@@ -189,9 +190,9 @@ fn tilted<const D: usize, K: Steps>(kernels: &K, root: u32) {
     compare::<D, K>(kernels, make, steps);
 }
 
-fn followed<const D: usize, K: Steps>(kernels: &K, root: u32) {
+fn followed<const D: usize, K: Steps>(kernels: &K, root: u32, adaptation: InterfaceAdaptation) {
     let make = || {
-        let mut flow = mesh::followed([root; D], params(), &[ball()], adaptation());
+        let mut flow = mesh::followed([root; D], params(), &[ball()], adaptation.clone());
         let swirl = |x: [f64; D]| std::array::from_fn(|a| (5.0 * x[(a + 1) % D]).sin());
         flow.set_velocity(swirl).expect("a projection");
         flow
@@ -203,6 +204,33 @@ fn followed<const D: usize, K: Steps>(kernels: &K, root: u32) {
         for look in [look, again] {
             out.extend(look.leaves.iter().map(|&n| n as f64));
         }
+        out.extend(steps(flow));
+        out
+    });
+}
+
+/// Cells of both fluids and solid ones become finer, and coarse again.
+fn refined<const D: usize, K: Steps>(kernels: &K, root: u32) {
+    let make = || {
+        let mut flow = TwoPhaseFlow::new(uniform(root, true), params(), &[ball()]).expect("a flow");
+        let swirl = |x: [f64; D]| std::array::from_fn(|a| (5.0 * x[(a + 1) % D]).sin());
+        flow.set_velocity(swirl).expect("a projection");
+        flow
+    };
+    let forest = |levels, is_fine| -> Forest<D> {
+        mesh::forest([root; D], [false; D], levels, |_, _| is_fine)
+    };
+    compare::<D, K>(kernels, make, |flow| {
+        let mut out = steps(flow);
+        let (coarse, fine) = (forest(1, false), forest(2, true));
+        flow.follow(coarse, fine, levels(2)).expect("the forest");
+        let look = flow.adapt().expect("a look");
+        assert_eq!(look.refined, u64::from(root).pow(D as u32), "all blocks");
+        out.extend(steps(flow));
+        let (fine, coarse) = (forest(2, true), forest(1, false));
+        flow.follow(fine, coarse, levels(1)).expect("the forest");
+        let look = flow.adapt().expect("a look");
+        assert_eq!(look.coarsened, u64::from(root).pow(D as u32), "all blocks");
         out.extend(steps(flow));
         out
     });
@@ -319,8 +347,15 @@ fn a_tilted_tank_with_a_body<K: Steps>(kernels: &K) {
 }
 
 fn a_mesh_that_follows_the_interface<K: Steps>(kernels: &K) {
-    followed::<2, K>(kernels, 4);
-    followed::<3, K>(kernels, 2);
+    for of in [adaptation(), levels(3)] {
+        followed::<2, K>(kernels, 4, of.clone());
+        followed::<3, K>(kernels, 2, of);
+    }
+}
+
+fn a_mesh_that_is_refined_as_a_whole<K: Steps>(kernels: &K) {
+    refined::<2, K>(kernels, 6);
+    refined::<3, K>(kernels, 4);
 }
 
 fn openings<K: Steps>(kernels: &K) {

@@ -7,6 +7,7 @@ use cutlink_device::Host;
 use cutlink_vof::{
     BoxFace, FlowMesh, FlowParams, InterfaceAdaptation, LiquidShape, Phases, TwoPhaseFlow,
 };
+use std::f64::consts::PI;
 
 fn copy<const D: usize>(forest: &Forest<D>) -> Forest<D> {
     forest.download(&Host).expect("memory")
@@ -180,6 +181,80 @@ fn a_budget_that_the_interface_exceeds_is_named() {
     let mut flow = followed([8; 2], mesh::params(), &[disc], adaptation);
     let error = flow.adapt().expect_err("a budget").to_string();
     assert!(error.contains("may have 100"), "{error}");
+}
+
+/// Gas turns above a disc of liquid that is at rest: a look is due when the gas could have moved by 16 cells, and finds
+/// nothing to change. By the margin of 4 cells of the fastest fluid one was due in the fifth step.
+#[test]
+fn fast_gas_asks_for_no_looks() {
+    let disc = LiquidShape::Ball {
+        centre: [0.5, 0.3],
+        radius: 0.12,
+    };
+    let mut flow = followed([4; 2], mesh::params(), &[disc], levels(3));
+    flow.adapt().expect("a look");
+    let psi = |x: f64, y: f64| {
+        let up = ((y - 0.6) / 0.4).max(0.0);
+        (PI * x).sin().powi(2) * (PI * up).sin().powi(2)
+    };
+    flow.set_flux(|[x, y], axis, h| {
+        let d = 0.5 * h;
+        if axis == 0 {
+            (psi(x, y + d) - psi(x, y - d)) / h
+        } else {
+            (psi(x - d, y) - psi(x + d, y)) / h
+        }
+    });
+    let start = flow.save();
+    for step in 0..32 {
+        let look = flow.adapt_if_due().expect("a look");
+        assert!(look.is_none(), "step {step}: {look:?}");
+        // Half a cell of the fastest gas.
+        flow.advect(flow.allowed_step()).expect("a step");
+    }
+    let look = flow
+        .adapt_if_due()
+        .expect("a look")
+        .expect("after 16 cells");
+    assert_eq!(look.refined + look.coarsened, 0, "{look:?}");
+    assert_eq!(flow.save().refined, start.refined);
+}
+
+/// A disc moves by half a cell a step: the interface never comes closer to coarse leaves than a cell of the finest level, and
+/// looks are as many as blocks that it enters ask for.
+#[test]
+fn looks_come_before_the_interface_leaves_the_margin() {
+    let disc = LiquidShape::Ball {
+        centre: [0.25, 0.5],
+        radius: 0.12,
+    };
+    let mut params = mesh::params();
+    params.faces[0] = [BoxFace::Pressure {
+        value: 0.0,
+        liquid: 0.0,
+    }; 2];
+    let mut flow = followed([8; 2], params, &[disc], levels(3));
+    let (mut looks, mut steps) = (0, 0);
+    while flow.time() < 0.5 {
+        looks += usize::from(flow.adapt_if_due().expect("a look").is_some());
+        flow.set_flux(|_, axis, _| if axis == 0 { 1.0 } else { 0.0 });
+        // Of the finest cells.
+        flow.advect(0.5 / 128.0).expect("a step");
+        steps += 1;
+        let leaves = mesh::cells(flow.mesh());
+        let finest = 1.0 / 128.0;
+        let is_mixed = |n: usize| (1e-9..=1.0 - 1e-9).contains(&flow.alpha()[n]);
+        for (_, coarse, h) in leaves.iter().filter(|c| c.2 > 1.5 * finest) {
+            let reach = 0.5 * h + 1.1 * finest;
+            let near = |at: &[f64; 2]| (0..2).all(|a| (at[a] - coarse[a]).abs() < reach);
+            let found = leaves.iter().find(|(n, at, _)| near(at) && is_mixed(*n));
+            assert!(found.is_none(), "step {steps}: {found:?} beside {coarse:?}");
+        }
+    }
+    assert!(
+        (4..steps / 4).contains(&looks),
+        "{looks} looks in {steps} steps"
+    );
 }
 
 /// A column of water, on a mesh that follows it or a uniform one of 48 cells along the edge.

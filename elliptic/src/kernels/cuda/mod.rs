@@ -14,6 +14,7 @@ pub use tables::{BlockAddresses, DeviceBlocks};
 use super::EllipticKernels;
 use crate::cg::Arrays;
 use crate::layers::CoarseLayers;
+use crate::regions::OpenFaces;
 use crate::{Blocks, EllipticError, EllipticOperator};
 use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid, Module};
@@ -144,6 +145,15 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
         share: f64,
     ) -> Done {
         transfer::restrict_cells(self, blocks, tables, values, share)
+    }
+
+    fn open_faces(
+        &self,
+        blocks: &Blocks<D>,
+        conductance: &Buf,
+        diagonal: &Buf,
+    ) -> Result<Vec<OpenFaces>, EllipticError> {
+        prepare::open_faces(self, blocks, conductance, diagonal)
     }
 
     fn first_bad(

@@ -39,6 +39,27 @@ extern "C" __global__ void restrict_faces(Blocks blocks, uint32_t first, uint32_
     values[block * static_cast<uint64_t>(PER_BLOCK) + index % PER_BLOCK] = factor * sum;
 }
 
+// Bits of the open faces of a block, and of the cells that a diagonal holds: `OpenFaces` of `regions.rs`.
+constexpr int OF_FACES = 8, OF_CELLS = 2;
+static_assert(PER_BLOCK <= 32 * OF_FACES && CELLS <= 32 * OF_CELLS, "a bit for each");
+
+// One thread block of 256 threads a block.
+extern "C" __global__ void open_faces(const double* conductance, const double* diagonal, uint32_t has_diagonal,
+                                      uint32_t* out) {
+    const int i = threadIdx.x, warp = i / 32;
+    const bool is_open = i < PER_BLOCK && conductance[blockIdx.x * static_cast<uint64_t>(PER_BLOCK) + i] > 0.0;
+    const bool is_held =
+        has_diagonal && i < CELLS && diagonal[blockIdx.x * static_cast<uint64_t>(CELLS) + i] > 0.0;
+    const uint32_t open = __ballot_sync(~0u, is_open), held = __ballot_sync(~0u, is_held);
+    uint32_t* const own = out + blockIdx.x * static_cast<uint64_t>(OF_FACES + OF_CELLS);
+    if (i % 32 == 0 && warp < OF_FACES) {
+        own[warp] = open;
+    }
+    if (i % 32 == 0 && warp < OF_CELLS) {
+        own[OF_FACES + warp] = held;
+    }
+}
+
 // The first leaf that has a negative, infinite or NaN value; `per` values a block. One thread a value.
 extern "C" __global__ void first_bad(Blocks blocks, uint64_t count, uint32_t per, const double* values,
                                      uint32_t* first) {

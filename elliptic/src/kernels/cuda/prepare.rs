@@ -1,6 +1,7 @@
 //! Coefficients on all levels, and their checks.
 
 use super::{Buf, DeviceBlocks, Done, PREPARE, THREADS};
+use crate::regions::OpenFaces;
 use crate::{Blocks, EllipticError, EllipticOperator, faces};
 use cutlink_device::Backend;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
@@ -31,6 +32,34 @@ pub(super) fn restrict_faces<const D: usize>(
         unsafe { launch.run(LaunchGrid::over(range.len() * per, THREADS))? };
     }
     Ok(())
+}
+
+pub(super) fn open_faces<const D: usize>(
+    cuda: &Cuda,
+    blocks: &Blocks<D>,
+    conductance: &Buf,
+    diagonal: &Buf,
+) -> Result<Vec<OpenFaces>, EllipticError> {
+    let (count, has_diagonal) = (blocks.len(), !diagonal.is_empty());
+    assert_eq!(
+        conductance.len(),
+        count * faces::per_block(D),
+        "faces of each block"
+    );
+    assert!(
+        !has_diagonal || diagonal.len() == blocks.cells(),
+        "cells of each block"
+    );
+    let mut open = cuda.uninit::<OpenFaces>("open faces", count)?;
+    let launch = cuda
+        .launch(&PREPARE, D, "open_faces")
+        .buf(conductance)
+        .buf(diagonal)
+        .val(u32::from(has_diagonal))
+        .out(&mut open);
+    // SAFETY: arrays of the blocks' faces and cells, one thread block each.
+    unsafe { launch.run(LaunchGrid::blocks(count, THREADS))? };
+    Ok(cuda.download(&open)?)
 }
 
 fn read_first(cuda: &Cuda, first: &CudaBuf<u32>) -> Result<Option<usize>, EllipticError> {

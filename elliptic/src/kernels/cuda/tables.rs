@@ -2,12 +2,13 @@
 
 use crate::{Beside, Blocks};
 use bytemuck::{Pod, Zeroable};
-use cutlink_amr::{NONE, OUTSIDE};
+use cutlink_amr::OUTSIDE;
 use cutlink_device::{
     Backend, DeviceError,
     cuda::{Cuda, CudaBuf},
     memory,
 };
+use rayon::prelude::*;
 
 /// Set where the block beyond a side is of the next coarser level: `COARSER` of `blocks.cuh`.
 const COARSER: u32 = 1 << 31;
@@ -34,27 +35,23 @@ impl DeviceBlocks {
     /// Memory, and what the driver reports.
     pub fn new<const D: usize>(cuda: &Cuda, blocks: &Blocks<D>) -> Result<Self, DeviceError> {
         let count = blocks.len();
-        let mut beside = memory::with_capacity("neighbours over faces", count * 2 * D)?;
-        let (mut first_child, mut parent) = (Vec::new(), Vec::new());
-        let (mut level, mut coord) = (Vec::new(), Vec::new());
-        let id = |block: Option<usize>| block.map_or(NONE, |b| b as u32);
-        for block in 0..count {
-            beside.extend((0..2 * D).map(|side| match blocks.beside(block, side) {
+        let mut beside = Vec::new();
+        memory::grow("neighbours over faces", &mut beside, count * 2 * D, OUTSIDE)?;
+        let of_side = |(i, beside): (usize, &mut u32)| {
+            *beside = match blocks.beside(i / (2 * D), i % (2 * D)) {
                 Beside::Same(other) => other as u32,
                 Beside::Coarser(other) => other as u32 | COARSER,
                 Beside::Outside => OUTSIDE,
-            }));
-            first_child.push(id(blocks.first_child(block)));
-            parent.push(id(blocks.parent(block)));
-            level.push(blocks.level(block) as u8);
-            coord.extend(blocks.coord(block));
-        }
+            };
+        };
+        beside.par_iter_mut().enumerate().for_each(of_side);
+        let (level, coord, parent, first_child) = blocks.arrays();
         Ok(Self {
             beside: cuda.upload(beside)?,
-            first_child: cuda.upload(first_child)?,
-            parent: cuda.upload(parent)?,
-            level: cuda.upload(level)?,
-            coord: cuda.upload(coord)?,
+            first_child: cuda.upload(first_child.to_vec())?,
+            parent: cuda.upload(parent.to_vec())?,
+            level: cuda.upload(level.to_vec())?,
+            coord: cuda.upload(coord.as_flattened().to_vec())?,
         })
     }
 

@@ -14,6 +14,7 @@ pub use vectors::{SUM_LANES, block_sum, ordered_sum};
 use super::EllipticKernels;
 use crate::cg::Arrays;
 use crate::layers::CoarseLayers;
+use crate::regions::OpenFaces;
 use crate::{Blocks, EllipticError, EllipticOperator, faces};
 use cutlink_device::Host;
 
@@ -51,6 +52,15 @@ impl<const D: usize> EllipticKernels<D> for Host {
     ) -> Done {
         transfer::restrict_cells(blocks, values, share);
         Ok(())
+    }
+
+    fn open_faces(
+        &self,
+        blocks: &Blocks<D>,
+        conductance: &Vec<f64>,
+        diagonal: &Vec<f64>,
+    ) -> Result<Vec<OpenFaces>, EllipticError> {
+        prepare::open_faces(blocks, conductance, diagonal)
     }
 
     fn first_bad(

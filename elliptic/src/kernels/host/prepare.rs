@@ -1,9 +1,32 @@
 //! Checks of coefficients, and inverse diagonals.
 
 use crate::operator::is_bad;
-use crate::{Beside, Blocks, EllipticOperator, faces};
+use crate::regions::{OF_FACES, OpenFaces};
+use crate::{Beside, Blocks, EllipticError, EllipticOperator, faces};
 use cutlink_amr::dims;
+use cutlink_device::memory;
 use rayon::prelude::*;
+
+pub(super) fn open_faces<const D: usize>(
+    blocks: &Blocks<D>,
+    conductance: &[f64],
+    diagonal: &[f64],
+) -> Result<Vec<OpenFaces>, EllipticError> {
+    let mut open = Vec::new();
+    memory::grow("open faces", &mut open, blocks.len(), OpenFaces::default())?;
+    let of_block = |(block, out): (usize, &mut OpenFaces)| {
+        let mut add = |first: usize, values: &[f64], per: usize| {
+            let own = values.iter().skip(block * per).take(per);
+            for (i, _) in own.enumerate().filter(|(_, v)| **v > 0.0) {
+                out[first + i / 32] |= 1 << (i % 32);
+            }
+        };
+        add(0, conductance, faces::per_block(D));
+        add(OF_FACES, diagonal, dims::cells(D));
+    };
+    open.par_iter_mut().enumerate().for_each(of_block);
+    Ok(open)
+}
 
 pub(super) fn first_bad<const D: usize>(
     blocks: &Blocks<D>,

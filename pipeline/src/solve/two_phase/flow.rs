@@ -12,7 +12,9 @@ use cutlink_flow::{
     Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
 };
 use cutlink_solver::AdaptationLook;
-use cutlink_vof::{Advanced, InterfaceLook, StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
+use cutlink_vof::{
+    Advanced, InterfaceLook, LookParts, StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState,
+};
 use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
 use serde_json::{Value, json};
 use std::{
@@ -61,6 +63,9 @@ pub(super) struct TwoPhase<const D: usize> {
     now: OnceLock<Mesh<D>>,
     epoch: u64,
     looks: Vec<AdaptationLook>,
+    look_parts: LookParts,
+    /// Wall time of making operators, s.
+    setup: f64,
     pub(super) dt: f64,
     pub(super) units: FieldUnits,
     /// Steps between lines of `phases.csv`; 0 for none.
@@ -104,6 +109,8 @@ impl<const D: usize> TwoPhase<D> {
             now: OnceLock::new(),
             epoch: 0,
             looks: Vec::new(),
+            look_parts: LookParts::default(),
+            setup: 0.0,
             dt,
             units,
             every,
@@ -137,6 +144,7 @@ impl<const D: usize> TwoPhase<D> {
             raised: look.raised,
             seconds: look.seconds,
         });
+        self.look_parts = self.look_parts.and(&look.parts);
     }
 
     fn go(&mut self, steps: u64) -> Result<(), Error> {
@@ -155,6 +163,11 @@ impl<const D: usize> TwoPhase<D> {
                 Advanced::Step(done) => {
                     self.since.add(&done);
                     self.all.add(&done);
+                    // Operators on an adapted mesh are of the look before.
+                    if let Some(look) = self.looks.last_mut() {
+                        look.seconds += done.setup;
+                    }
+                    self.setup += done.setup;
                 }
                 Advanced::Reached => self.steps += 1,
             }
@@ -463,6 +476,10 @@ where
             "pressure_iterations": iterations,
             "largest_courant": self.all.courant,
             "largest_divergence": self.all.divergence,
+            "look_seconds": self.flow.forest().map(|_| {
+                let LookParts { seen, marks, forest, mesh, fields } = self.look_parts;
+                json!({ "seen": seen, "marks": marks, "forest": forest, "mesh": mesh, "fields": fields, "operators": self.setup })
+            }),
         });
         let mut above = format!(
             "{steps} substeps, {iterations:.1} iterations of the pressure each; largest Courant number {:.2}\n",

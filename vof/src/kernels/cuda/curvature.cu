@@ -4,9 +4,6 @@
 #include "fit.cuh"
 #include "normal.cuh"
 
-// What is in a block.
-constexpr uint8_t GAS = 0, LIQUID = 1, BOTH = 2;
-
 // One thread block a block: what is in it. Zeroes the counts of cells that have a curvature by heights, and by a fit.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     kinds(const double* alpha, uint8_t* kinds, uint32_t* counts) {

@@ -19,6 +19,13 @@ __device__ inline bool is_trace(double c) {
     return c > TRACE && c < 1.0 - TRACE;
 }
 
+// What is in a cell or a block: `Kind`.
+constexpr uint8_t GAS = 0, LIQUID = 1, BOTH = 2;
+
+__device__ inline uint8_t kind_of(double c) {
+    return c >= 1.0 - TRACE ? LIQUID : c <= TRACE ? GAS : BOTH;
+}
+
 // Vectors of the cells of the finest level, one component after another.
 struct Vectors {
     double* of;

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "kernels are launched with addresses")]
 
+mod adapt;
 pub(crate) mod curvature;
 pub(crate) mod forces;
 pub(crate) mod interface;
@@ -11,6 +12,7 @@ mod project;
 mod stages;
 mod survey;
 mod sweep;
+mod transfer;
 mod turning;
 mod viscous;
 
@@ -20,12 +22,14 @@ pub(crate) use params::DeviceParams;
 
 use cutlink_device::cuda::{CudaBuf, Module};
 
+static ADAPT: [Module; 2] = cutlink_device::cuda_modules!("adapt");
 static CURVATURE: [Module; 2] = cutlink_device::cuda_modules!("curvature");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static INTERFACE: [Module; 2] = cutlink_device::cuda_modules!("interface");
 static PROJECT: [Module; 2] = cutlink_device::cuda_modules!("project");
 static SURVEY: [Module; 2] = cutlink_device::cuda_modules!("survey");
 static SWEEP: [Module; 2] = cutlink_device::cuda_modules!("sweep");
+static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static TURNING: [Module; 2] = cutlink_device::cuda_modules!("turning");
 static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 

@@ -1,10 +1,11 @@
 //! The stages of a step: see [`TwoPhaseKernels`].
 
 use super::{
-    DeviceMesh, DeviceParams, InterfaceWork, forces, interface, project, survey, sweep, turning,
-    viscous,
+    DeviceMesh, DeviceParams, InterfaceWork, adapt, forces, interface, project, survey, sweep,
+    transfer, turning, viscous,
 };
 use crate::TwoPhaseError;
+use crate::adapt::{SeenBlocks, Sight};
 use crate::grain_cells::{GrainCells, RigidMotion};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
@@ -13,6 +14,7 @@ use crate::project::Sizes;
 use crate::running::Fields;
 use crate::survey::Survey;
 use crate::sweep::{Crossing, Moved, SweepWork};
+use crate::transfer::Passage;
 use crate::turning::Rotation;
 use crate::viscous::System;
 use cutlink_device::cuda::{Cuda, CudaBuf};
@@ -332,7 +334,36 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
         )?)
     }
 
-    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Survey> {
-        Ok(survey::survey(at.backend, at.tables, fields)?)
+    fn seen(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>, of: &Sight) -> Made<SeenBlocks> {
+        Ok(adapt::seen(at.backend, at.tables, &values(at), fields, of)?)
+    }
+
+    fn move_fractions(of: &Passage<'_, D, Self>, to: &mut Buf) -> Made<()> {
+        Ok(transfer::fractions(of, to)?)
+    }
+
+    fn move_velocity(of: &Passage<'_, D, Self>, component: usize, to: &mut Buf) -> Made<()> {
+        Ok(transfer::velocity(of, component, to)?)
+    }
+
+    fn keep_momentum(
+        of: &Passage<'_, D, Self>,
+        component: usize,
+        alpha: &Buf,
+        to: &mut Buf,
+    ) -> Made<()> {
+        Ok(transfer::keep_momentum(of, component, alpha, to)?)
+    }
+
+    fn move_starts(of: &Passage<'_, D, Self>, from: &Buf, to: &mut Buf) -> Made<()> {
+        Ok(transfer::starts(of, from, to)?)
+    }
+
+    fn move_faces(of: &Passage<'_, D, Self>, to: &mut Buf) -> Made<()> {
+        Ok(transfer::faces(of, to)?)
+    }
+
+    fn survey(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>, levels: usize) -> Made<Survey> {
+        Ok(survey::survey(at.backend, at.tables, fields, levels)?)
     }
 }

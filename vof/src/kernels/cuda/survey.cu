@@ -2,6 +2,7 @@
 
 #include "cells.cuh"
 #include "components.cuh"
+#include "interface.cuh"
 
 // How far fractions may leave 0 to 1.
 constexpr double BOUND = 1e-3;
@@ -31,13 +32,32 @@ __device__ inline bool is_bad(const double* alpha, const Components& velocity, c
     return !is_sound;
 }
 
+// Whether a cell that the mesh could refine, or one beside it, corners included, has another fluid than the first cell of
+// its block.
+__device__ inline bool is_at_edge(const Mesh& mesh, const double* alpha, Cell cell, uint32_t levels) {
+    if (mesh.blocks.level[cell.block] + 1u >= levels) {
+        return false;
+    }
+    const uint8_t own = kind_of(alpha[cell.block * static_cast<uint64_t>(CELLS)]);
+    bool is = own == BOTH;
+    for (int k = 0; k < DIRECTIONS; k++) {
+        Ints to;
+        for (int a = 0; a < D; a++) {
+            to.v[a] = cell_coord(cell.cell, a) + step(k, a);
+        }
+        is = is || kind_of(alpha[mesh.cell_at(cell.block, to).index()]) != own;
+    }
+    return is;
+}
+
 // Of leaves, keys of the largest velocity through a face over the width of its cells, and of the largest divergence; 1
-// where a cell is bad.
+// where a cell is bad, and
+// where the interface is near a cell that the mesh could refine up to so many levels.
 extern "C" __global__ void survey(const __grid_constant__ Mesh mesh, const double* alpha,
                                   const __grid_constant__ Components velocity, const double* pressure,
-                                  const double* flux, unsigned long long* out) {
+                                  const double* flux, uint32_t levels, unsigned long long* out) {
     const Cell cell = own_cell();
-    unsigned long long fastest = 0, divergence = 0, bad = 0;
+    unsigned long long fastest = 0, divergence = 0, bad = 0, edge = 0;
     if (is_of_leaf(mesh, cell)) {
         const double h = mesh.width(cell.block);
         double sum = 0.0;
@@ -51,8 +71,10 @@ extern "C" __global__ void survey(const __grid_constant__ Mesh mesh, const doubl
         }
         divergence = key(sum / h);
         bad = is_bad(alpha, velocity, pressure, cell.index());
+        edge = is_at_edge(mesh, alpha, cell, levels);
     }
     keep_largest(out, fastest);
     keep_largest(out + 1, divergence);
     keep_largest(out + 2, bad);
+    keep_largest(out + 3, edge);
 }

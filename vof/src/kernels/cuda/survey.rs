@@ -9,6 +9,7 @@ pub(super) fn survey<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     fields: &Fields<D, Cuda>,
+    levels: usize,
 ) -> Result<Survey, DeviceError> {
     let Fields {
         alpha,
@@ -18,7 +19,7 @@ pub(super) fn survey<const D: usize>(
         ..
     } = fields;
     mesh.check_fields(fields);
-    let mut keys = cuda.upload(vec![0u64; 3])?;
+    let mut keys = cuda.upload(vec![0u64; 4])?;
     let launch = cuda
         .launch(&SURVEY, D, "survey")
         .val(mesh.addresses())
@@ -26,13 +27,15 @@ pub(super) fn survey<const D: usize>(
         .val(addresses(velocity.each_ref()))
         .buf(pressure)
         .buf(flux)
+        .val(levels as u32)
         .out(&mut keys);
-    // SAFETY: fields of the mesh, and three keys.
+    // SAFETY: fields of the mesh, and four keys.
     unsafe { launch.run(mesh.over_cells())? };
     let keys = cuda.download(&keys)?;
     Ok(Survey {
         fastest: f64::from_bits(keys[0]),
         divergence: f64::from_bits(keys[1]),
         is_bad: keys[2] != 0,
+        is_at_edge: keys[3] != 0,
     })
 }
