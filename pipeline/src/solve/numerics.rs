@@ -252,8 +252,8 @@ impl Numerics {
             let is_regular =
                 self.collision == Collision::Regularized && !faces.iter().flatten().any(is_far);
             let bounds = match D {
-                _ if is_regular => StabilityBounds::INLET_AT_WALL,
                 2 => StabilityBounds::INLET_AT_WALL_2D,
+                _ if is_regular => StabilityBounds::INLET_AT_WALL,
                 _ => StabilityBounds::INLET_AT_WALL_3D,
             };
             if bounds.grid_reynolds < self.bounds.grid_reynolds {
