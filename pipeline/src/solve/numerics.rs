@@ -17,8 +17,8 @@ use cutlink_solver::{
 pub(super) struct Kind {
     /// Moving walls alone drive it, and TRT is right there.
     pub(super) suits_trt: bool,
-    /// In 3D, without faces that move along themselves or inlets that meet no-slip ones: on these cells, collisions other than cumulants dissipate too much
-    /// (decision 024).
+    /// In 3D, without faces that move along themselves or inlets that meet no-slip ones: on these cells, collisions other than
+    /// cumulants dissipate too much (decision 024).
     pub(super) is_coarse: bool,
     /// The cells are too coarse for D3Q19 to be stable.
     pub(super) is_too_coarse: bool,
