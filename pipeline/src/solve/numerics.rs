@@ -17,8 +17,8 @@ use cutlink_solver::{
 pub(super) struct Kind {
     /// Moving walls alone drive it, and TRT is right there.
     pub(super) suits_trt: bool,
-    /// In 3D, without faces that move along themselves: on these cells, collisions other than cumulants dissipate too much
-    /// (decision 024).
+    /// In 3D, without faces that move along themselves or inlets that meet no-slip ones: on these cells, collisions other than
+    /// cumulants dissipate too much (decision 024).
     pub(super) is_coarse: bool,
     /// The cells are too coarse for D3Q19 to be stable.
     pub(super) is_too_coarse: bool,
@@ -47,6 +47,7 @@ impl Kind {
             is_coarse: D == 3
                 && grid_reynolds > COARSE
                 && !has_moving_face(faces)
+                && !has_inlet_at_wall(faces)
                 && !is_driven_by_walls(faces, patches),
             is_too_coarse: grid_reynolds > StabilityBounds::REGULARIZED_D3Q19.grid_reynolds,
         }
@@ -247,9 +248,13 @@ impl Numerics {
             _ => {}
         }
         if has_inlet_at_wall(faces) {
+            let is_far = |face: &FaceCondition<D>| matches!(face, FaceCondition::FarField { .. });
+            let is_regular =
+                self.collision == Collision::Regularized && !faces.iter().flatten().any(is_far);
             let bounds = match D {
                 2 => StabilityBounds::INLET_AT_WALL_2D,
-                _ => StabilityBounds::INLET_AT_WALL,
+                _ if is_regular => StabilityBounds::INLET_AT_WALL,
+                _ => StabilityBounds::INLET_AT_WALL_3D,
             };
             if bounds.grid_reynolds < self.bounds.grid_reynolds {
                 self.bounds = StabilityBounds {

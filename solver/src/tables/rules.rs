@@ -18,7 +18,7 @@ pub struct Rule {
     pub omega: [f64; 3],
     /// Density; with a profile what that is multiplied by, to give the density less 1.
     pub density: f64,
-    /// Of faces of given density, the relaxation time of the viscosity on the root less 1/2.
+    /// Of faces, the relaxation time of the viscosity on the root less 1/2.
     pub relaxation: f64,
     /// One of [`condition`].
     pub kind: u32,

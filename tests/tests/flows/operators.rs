@@ -1,12 +1,16 @@
 //! Cumulants, KBC and eddy viscosity: order in space, Galilean invariance, channels with a known eddy viscosity, flows that the
 //! mesh does not resolve.
 
-use cutlink_solver::{Collision, FaceCondition, LatticeKind, Les, Params};
+use cutlink_mesher::primitives::Shape3;
+use cutlink_solver::{
+    Collision, FaceCondition, LatticeKind, Les, Params, PatchCondition, WallScheme,
+};
 use cutlink_tests::{
+    bodies,
     flows::{self, AnyFlow},
     worst,
 };
-use cutlink_voxelizer::{Mesh, Region, RegionShape};
+use cutlink_voxelizer::{EmbedParams, Fill, Frame, Mesh, Region, RegionShape};
 use std::f64::consts::TAU;
 
 cutlink_tests::backend_test!(
@@ -15,9 +19,48 @@ cutlink_tests::backend_test!(
     a_channel_has_its_eddy_viscosity,
     qr_leaves_plane_flow_alone,
     unresolved_vortices_decay,
+    cumulants_beside_walls_have_the_force_of_others,
     refined_boxes_at_an_inlet_stay_calm,
     what_a_lattice_lacks_is_refused
 );
+
+/// A sphere of six cells in a stream at a cell Reynolds number of 2500: its drag by cumulants is near that by the regularized
+/// collision. With optimized rates of the third order alone, 1.2e-3 here, these cumulants grow to the size of their limiter, four
+/// times the square of the velocity, and the drag to 1.8 times that.
+fn cumulants_beside_walls_have_the_force_of_others<K: AnyFlow>(kernels: &K) {
+    let speed = 0.05;
+    let mut sphere = Shape3::Sphere { radius: 3.0 }
+        .surface(0.01)
+        .expect("a sphere");
+    for vertex in &mut sphere.vertices {
+        *vertex = [vertex[0] + 9.91, vertex[1] + 8.13, vertex[2] + 8.21];
+    }
+    let frame = Frame::new([0.0; 3], 1.0, [24, 16, 16]).expect("a box");
+    let mesh = bodies::mesh_of(&sphere, frame, &EmbedParams::new(1, 0.0, Fill::NonZero));
+    let drag = |collision: Collision| {
+        let mut params = flows::params(&mesh, speed / 2500.0);
+        params.lattice = LatticeKind::D3Q27;
+        params.collision = collision;
+        params.patches = vec![PatchCondition::wall(WallScheme::Linear)];
+        params.faces[0] = [
+            FaceCondition::Velocity([speed, 0.0, 0.0]),
+            FaceCondition::Outflow,
+        ];
+        params.forces = true;
+        let mut flow = flows::start(kernels, &mesh, params);
+        flow.set(&|_| (1.0, [speed, 0.0, 0.0])).expect("a start");
+        flow.advance(1200).expect("steps");
+        flow.take_forces().expect("forces");
+        flow.advance(600).expect("steps");
+        flow.check().expect("no divergence");
+        let forces = flow.take_forces().expect("forces");
+        let sum: f64 = forces.iter().map(|sample| sample.patches[0][0]).sum();
+        let area = 0.5 * speed * speed * std::f64::consts::PI * 9.0;
+        sum / forces.len() as f64 / area
+    };
+    let [one, other] = [Collision::CUMULANT, Collision::Regularized].map(drag);
+    assert!((one / other - 1.0).abs() < 0.15, "{one}, {other}");
+}
 
 /// The viscosity, less 1, relative to the requested one, that a shear wave of `n` cells across a stream has.
 fn viscosity_error<K: AnyFlow>(kernels: &K, n: u32, collision: Collision) -> f64 {

@@ -15,7 +15,7 @@ use crate::{
     constants::condition,
     lattice::{Lattice, opposite},
     storage::Storage,
-    tables::{At, Rule},
+    tables::{At, Links, Rule},
 };
 use cutlink_amr::dims;
 use cutlink_device::Real;
@@ -235,16 +235,93 @@ impl<const D: usize, L: Lattice, T: Real, S: Storage<Real = T>> View<'_, D, L, S
     fn stream(&self, entry: &Entry<'_, D>, moments: &mut Moments<D, T>) -> T {
         let inner = self.inner(entry, moments);
         let mut given = self.given(entry);
+        let mut share = T::of(1.0);
         if given[entry.axis] != T::of(0.0) {
-            let share = T::of(AT_REST) / (T::of(1.0) + inner.0);
+            share = T::of(AT_REST) / (T::of(1.0) + inner.0);
             given = given.map(|u| u * share);
         }
-        let leaves = given[entry.axis] * T::of(f64::from(entry.outward)) > T::of(0.0);
+        let outward = given[entry.axis] * T::of(f64::from(entry.outward));
+        if outward < T::of(0.0)
+            && let Some(sheared) = self.sheared(entry, given[entry.axis], share)
+        {
+            return self.in_corner(entry, inner, given, sheared);
+        }
+        let leaves = outward > T::of(0.0);
         let u = std::array::from_fn(|a| match leaves {
             true => given[a],
             false => given[a] + given[a] - inner.1[a],
         });
         self.replaced(entry, inner, (inner.0, u))
+    }
+
+    /// A ghost in front of a cell beside a wall, where fluid enters. Of the non-equilibrium inside it takes the normal stress,
+    /// which what passes the face depends on; the shear stress is that of the given velocities, and the velocity along the face
+    /// the given one. With the cell's own shear, edges of two walls are unstable (decision 045).
+    fn in_corner(
+        &self,
+        entry: &Entry<'_, D>,
+        (rho, inner): State<D, T>,
+        given: [T; D],
+        sheared: [T; D],
+    ) -> T {
+        let axis = entry.axis;
+        let mut u = given;
+        u[axis] = given[axis] + given[axis] - inner[axis];
+        let mut flux = T::of(0.0);
+        for k in 1..L::Q {
+            if L::C[k][axis] != 0 {
+                flux += self.f(entry.inside, k);
+            }
+        }
+        let density = T::of(1.0) + rho;
+        let normal = flux - T::of(1.0 / 3.0) * rho - density * inner[axis] * inner[axis];
+        let half_step = entry.rule.relaxation * f64::from(1u32 << self.level.index);
+        let mut slope = T::of(0.0);
+        for a in (0..D).filter(|&a| a != axis) {
+            slope += T::of(f64::from(L::C[entry.q][a])) * sheared[a];
+        }
+        let inward = T::of(f64::from(-entry.outward));
+        let shear = inward * T::of(0.5 - half_step) * density * slope;
+        equilibrium::<D, L, T>(entry.q, (rho, u)) + T::of(3.0 * L::W[entry.q]) * (normal + shear)
+    }
+
+    /// How the given normal velocity changes along the face, by axis, in front of a cell beside a wall at rest, which brings it
+    /// to rest halfway. None where there is no wall.
+    fn sheared(&self, entry: &Entry<'_, D>, own: T, share: T) -> Option<[T; D]> {
+        let links = self.links(entry.inside);
+        let mut slopes = [T::of(0.0); D];
+        let mut is_beside = false;
+        for a in (0..D).filter(|&a| a != entry.axis) {
+            let [(one, below), (other, above)] = [-1, 1].map(|side| {
+                let mut step = [0; D];
+                step[a] = side;
+                if self.rests(entry.inside, step, links) {
+                    is_beside = true;
+                    return (0.5, T::of(0.0));
+                }
+                match self.next(entry.inside, step) {
+                    Next::Cell(near) if !self.is_solid(near) => {
+                        let u = self.velocity_at(near, 0, 0.5, entry.rule);
+                        (1.0, T::of(u[entry.axis]) * share)
+                    }
+                    _ => (1.0, own),
+                }
+            });
+            // Of the parabola through the three.
+            let below = (own - below) * T::of(other / one);
+            let above = (above - own) * T::of(one / other);
+            slopes[a] = (below + above) * T::of(1.0 / (one + other));
+        }
+        is_beside.then_some(slopes)
+    }
+
+    /// Whether a wall at rest lies a step away.
+    fn rests(&self, at: At<D>, step: [i32; D], links: Links) -> bool {
+        let rule = match links.place(dims::direction(step)) {
+            Some(link) => Some(&self.level.rules[2 * D + usize::from(self.level.patch[link])]),
+            None => self.face_wall(at, step),
+        };
+        rule.is_some_and(|rule| rule.kind == condition::WALL && !rule.moves())
     }
 
     /// A far field of given density and velocity: what leaves along the normal's characteristics is taken from

@@ -66,6 +66,9 @@ __device__ __forceinline__ void backward(T (&m)[27], T u) {
     }
 }
 
+// As in `cumulant.rs`.
+constexpr double LEAST_UNDAMPED = 5e-4;
+
 // Rates of the third order (of sums, of differences, of xyz) and factors of the fourth.
 template <class T>
 struct Rates {
@@ -88,6 +91,11 @@ struct Rates {
         differences = T(8) * less * (T(4) * w - T(7)) / (T(9) * square - T(50) * w + T(56));
         product = T(24) * less * (T(3) * square - T(7) * w - T(2)) /
                   (((T(29) * w - T(130)) * w + T(152)) * w + T(48));
+        // An eddy viscosity damps by itself.
+        const T least = relax.closure == NO_EDDY ? T(1) - T(1.0 / LEAST_UNDAMPED) * (T(1) / w - T(0.5)) : T(0);
+        sums = sums > least ? sums : least;
+        differences = differences > least ? differences : least;
+        product = product > least ? product : least;
     }
 };
 

@@ -121,18 +121,90 @@ struct Entry {
     // A given velocity at the face, halfway to the ghost; where fluid leaves, at the ghost. Where fluid passes, it is the
     // mass flow that is given: the velocity is that of the fluid at rest.
     __device__ T stream() const {
-        T inner[D], u[D];
+        T inner[D], u[D], slopes[D];
         double wanted[3];
         const T rho = velocity_inside(inner);
         view.level.template velocity_at<L>(inside, 0, 0.5, rule, wanted);
         const double through = component(wanted, axis);
-        const bool leaves = through * outward > 0;
         const T share = T(through) != T(0) ? T(AT_REST) / (T(1) + rho) : T(1);
+        const T outwards = T(through) * share * T(outward);
+        if (outwards < T(0) && sheared(T(through) * share, share, slopes)) {
+            return in_corner(rho, inner, wanted, share, slopes);
+        }
+        const bool leaves = outwards > T(0);
         for (int a = 0; a < D; a++) {
             const T given = T(wanted[a]) * share;
             u[a] = leaves ? given : given + given - inner[a];
         }
         return replaced(rho, inner, rho, u);
+    }
+
+    // A ghost in front of a cell beside a wall, where fluid enters.
+    __device__ __noinline__ T in_corner(T rho, const T (&inner)[D], const double (&wanted)[3], T share,
+                                        const T (&slopes)[D]) const {
+        T u[D], flux = T(0), slope = T(0);
+        for (int a = 0; a < D; a++) {
+            const T given = T(wanted[a]) * share;
+            u[a] = a == axis ? given + given - inner[a] : given;
+        }
+#pragma unroll 1
+        for (int k = 1; k < L::Q; k++) {
+            if (L::c(k, axis) != 0) {
+                flux += view.f(inside, k);
+            }
+        }
+        const T density = T(1) + rho, through = component(inner, axis);
+        const T normal = flux - T(1.0 / 3.0) * rho - density * through * through;
+        const double half_step = rule.relaxation * static_cast<double>(1u << view.level.index);
+        for (int a = 0; a < D; a++) {
+            if (a != axis) {
+                slope += T(L::c(q, a)) * slopes[a];
+            }
+        }
+        const T shear = T(-outward) * T(0.5 - half_step) * density * slope;
+        return equilibrium<L>(q, rho, u) + T(3.0 * L::w(q)) * (normal + shear);
+    }
+
+    // How the given normal velocity changes along the face, by axis, in front of a cell beside a wall at rest, which brings it
+    // to rest halfway. False where there is no wall.
+    __device__ __noinline__ bool sheared(T own, T share, T (&slopes)[D]) const {
+        const Links links = view.level.links(inside);
+        bool is_beside = false;
+        for (int a = 0; a < D; a++) {
+            slopes[a] = T(0);
+            if (a == axis) {
+                continue;
+            }
+            T distance[2], beside[2];
+            for (int side = 0; side < 2; side++) {
+                int step[D] = {}, direction = 0;
+                step[a] = 2 * side - 1;
+                for (int b = D - 1; b >= 0; b--) {
+                    direction = 3 * direction + step[b] + 1;
+                }
+                const At near = view.level.next(inside, step);
+                distance[side] = T(1);
+                beside[side] = own;
+                const bool is_cut = links.cut(direction);
+                const Rule* wall = is_cut ? &view.level.rules[2 * D + view.level.patch[links.place(direction)]]
+                                 : near.slot == OUTSIDE ? &view.level.rules[2 * a + side]
+                                                        : nullptr;
+                if (wall != nullptr && wall->kind == WALL && !wall->moves()) {
+                    is_beside = true;
+                    distance[side] = T(0.5);
+                    beside[side] = T(0);
+                } else if (near.slot < view.level.slots && !view.level.is_solid(near)) {
+                    double u[3];
+                    view.level.template velocity_at<L>(near, 0, 0.5, rule, u);
+                    beside[side] = T(component(u, axis)) * share;
+                }
+            }
+            // Of the parabola through the three.
+            const T below = (own - beside[0]) * (distance[1] / distance[0]);
+            const T above = (beside[1] - own) * (distance[0] / distance[1]);
+            slopes[a] = (below + above) * (T(1) / (distance[0] + distance[1]));
+        }
+        return is_beside;
     }
 
     // A far field of given density and velocity, by the characteristics along the normal.

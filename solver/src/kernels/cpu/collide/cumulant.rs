@@ -7,6 +7,7 @@
 
 use super::{Fluid, Operator, unrolled};
 use crate::{
+    constants::closure,
     kernels::Relaxation,
     lattice::{Lattice, MOST},
 };
@@ -16,6 +17,10 @@ pub(super) struct Cumulant;
 
 /// The smallest rate of the viscosity for which the optimized rates lie between 0 and 2: a viscosity of 1/42.
 const LEAST_OPTIMIZED: f64 = 1.75;
+
+/// τ - 1/2 of the viscosity below which rates of the third order are at least 1 - (τ - 1/2) / this: the optimized ones vanish with
+/// the viscosity, and walls and faces would feed third-order cumulants up to the size of the limiter (decision 024).
+const LEAST_UNDAMPED: f64 = 5e-4;
 
 /// Moments of the weights along an axis, for powers 0, 1, 2; and the weights of -1, 0, 1.
 const POWERS: [f64; 3] = [1.0, 0.0, 1.0 / 3.0];
@@ -109,7 +114,16 @@ impl<T: Real> Rates<T> {
         // Where levels meet, odd moments relax with a rate of 1.
         let is_low = w >= of(LEAST_OPTIMIZED);
         let is_free = is_low && relax.odd != one;
-        let third = [sums, differences, product].map(|rate| if is_free { rate } else { one });
+        // An eddy viscosity damps by itself.
+        let least = match relax.closure {
+            closure::NONE => one - of(1.0 / LEAST_UNDAMPED) * (one / w - of(0.5)),
+            _ => of(0.0),
+        };
+        let third = [sums, differences, product].map(|rate| match is_free {
+            true if rate > least => rate,
+            true => least,
+            false => one,
+        });
         let none = of(0.0);
         Self {
             third,
