@@ -33,7 +33,7 @@ pub struct StabilityBounds {
 }
 
 const REGULARIZED: &str = "collision = \"regularized\"";
-const REGULAR_DUCT: &str = "collision = \"regularized\" without far-field faces";
+const REGULAR_DUCT: &str = "collision = \"regularized\" without far-field faces, on d3q27 without outflows";
 
 impl StabilityBounds {
     /// BGK.
@@ -72,9 +72,10 @@ impl StabilityBounds {
         .or("an outflow in place of one of the velocities", 1000.0);
 
     /// A velocity inlet that meets a no-slip wall in 3D, with the regularized collision, in front of openings that hold the
-    /// pressure: ducts are right at 1000, with edges of two walls (decision 045).
+    /// pressure, or outflows on D3Q19: ducts are right at 1000, with edges of two walls (decision 045).
     pub const INLET_AT_WALL: Self = Self::new(1000.0, "an inlet that meets a no-slip face");
-    /// The same in 3D with another collision, or a far field: cumulants let 1.05 of the flow in at 1000.
+    /// The same in 3D with another collision, a far field, or D3Q27 and an outflow: cumulants let 1.05 of the flow in at 1000,
+    /// and the flow swings at 333 in front of an outflow that is two heights away.
     pub const INLET_AT_WALL_3D: Self =
         Self::new(100.0, "an inlet that meets a no-slip face in 3D").or(REGULAR_DUCT, 1000.0);
     /// The same in 2D: steady at 333, at 1000 the flow behind a uniform inlet is 1 % off after 12,000 steps.
