@@ -94,6 +94,12 @@ pub fn only_on_host(patches: &[PolyPatch]) -> Option<&PolyPatch> {
     patches.iter().filter(|patch| patch.faces > 0).find(is_it)
 }
 
+/// Whether a mesh is one cell thick, between patches of type `empty` or `wedge`.
+pub fn is_one_cell_thick(patches: &[PolyPatch]) -> bool {
+    let mut patches = patches.iter().filter(|patch| patch.faces > 0);
+    patches.any(|patch| is_of(patch, &SHEETS))
+}
+
 fn is_of(patch: &PolyPatch, kinds: &[&str]) -> bool {
     kinds.contains(&patch.kind.as_str())
 }

@@ -29,8 +29,8 @@ use crate::{PolyLevels, PolyMesh, PolyViolation};
 use cutlink_device::{Backend, DeviceError, ErrorKind, Failure, Host};
 use rayon::prelude::*;
 
-pub use boundary::only_on_host;
 pub(crate) use boundary::{Boundary, images};
+pub use boundary::{is_one_cell_thick, only_on_host};
 pub use files::{PARENT, PARENT_LISTS};
 pub(crate) use fluxes::foreign;
 pub use fluxes::{map_fluxes, map_fluxes_on};

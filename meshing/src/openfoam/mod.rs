@@ -35,7 +35,7 @@ use cutlink_common::{
 };
 use cutlink_device::DeviceChoice;
 use cutlink_hex::polymesh::{FoamZone, MESH_FILES, ZONE_FILES, read_zones, write_zones};
-use cutlink_hex::refine::{PARENT, PARENT_LISTS, only_on_host};
+use cutlink_hex::refine::{PARENT, PARENT_LISTS, is_one_cell_thick, only_on_host};
 use cutlink_hex::{MeshFileError, PolyMesh, PolyMeshFormat, RefinedMesh};
 use divide::divide_parent;
 use fields::Fields;
@@ -225,11 +225,7 @@ fn note(
         );
     }
     if report.polyhedra > 0 {
-        let is_thin = parent.patches.iter();
-        let is_thin = is_thin
-            .filter(|patch| patch.faces > 0)
-            .any(|patch| matches!(patch.kind.as_str(), "empty" | "wedge"));
-        let what = match is_thin {
+        let what = match is_one_cell_thick(&parent.patches) {
             true => "do not lie between two quadrilaterals of empty or wedge patches",
             false => "are not hexahedra",
         };
@@ -243,6 +239,11 @@ fn note(
             "fields of faces left out: {}",
             report.left_out.join(", ")
         ));
+    }
+    if report.case.join("processor0").is_dir() {
+        observer.note(
+            "processor0 and others have the mesh before: divide the case anew for parallel runs",
+        );
     }
     if folder.join(PARENT).join("sets").is_dir() {
         observer.note(&format!("not mapped, and in {PARENT} only: sets"));
