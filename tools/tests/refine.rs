@@ -82,6 +82,13 @@ fn put_field(folder: &Folder, mesh: &PolyMesh) -> Vec<f64> {
             head("surfaceScalarField")
         ),
     );
+    folder.write(
+        "c/10/areas",
+        &format!(
+            "{}dimensions [0 2 0 0 0 0 0];\ninternalField nonuniform List<scalar> 1(1);\n",
+            head("surfaceScalarField")
+        ),
+    );
     folder.write("c/constant/polyMesh/cellZones", ZONES);
     folder.write("c/10/notes", "mine");
     values
@@ -131,8 +138,9 @@ fn a_case_is_refined_with_its_fields_and_coarsened_again() {
         "levels: {}",
         json["levels"]
     );
-    assert_eq!(json["left_out"][0], "weights", "{}", json["left_out"]);
-    assert!(!folder.path("c/10/weights").exists(), "left out");
+    assert_eq!(json["left_out"], serde_json::json!(["areas"]));
+    assert!(!folder.path("c/10/areas").exists(), "left out");
+    assert!(folder.path("c/10/weights").exists(), "uniform");
     assert_eq!(json["fields"][1], "phi", "{}", json["fields"]);
     assert_eq!(json["zones"][0], "heater", "{}", json["zones"]);
     let refined = field(&folder, "c/10/T");

@@ -171,7 +171,8 @@ fn openfoam_runs_ducts_and_liquids() {
     let folder = Folder::new();
     folder.write("duct.stl", &duct());
     // As root too, and on fewer cores than parts.
-    let mpi = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2";
+    let mpi =
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2";
     let few = "sed -i 's/^endTime .*/endTime 2e-3;/; s/^deltaT .*/deltaT 5e-4;/; s/^writeInterval .*/writeInterval 2e-3;/' c/system/controlDict";
     folder
         .run(&format!(

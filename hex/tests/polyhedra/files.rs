@@ -248,7 +248,7 @@ fn fields_may_take_the_entries_of_others() {
     let text = "FoamFile { version 2.0; format ascii; class volVectorField; object U; }\n\
                 dimensions [0 1 -1 0 0 0 0];\ninternalField uniform (0 0 1);\nboundaryField\n{\n\
                 floor { type noSlip; }\n    bodies\n    {\n        $floor\n    }\n    lid { $floor; value $internalField; }\n}\n";
-    std::fs::write(&path, text).expect("written");
+    fs::write(&path, text).expect("written");
     let field = FoamField::read(&path).expect("read").expect("a field");
     let of = |name: &str| {
         let patch = field.patches.iter().find(|patch| patch.0 == name);
@@ -263,7 +263,7 @@ fn fields_may_take_the_entries_of_others() {
     assert_eq!(of("lid"), ["$floor", "value"]);
     let mut out = Vec::new();
     field.write("U", "0", &mut out).expect("written");
-    std::fs::write(&path, &out).expect("written");
+    fs::write(&path, &out).expect("written");
     assert_eq!(
         FoamField::read(&path).expect("read"),
         Some(field),

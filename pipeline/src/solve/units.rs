@@ -33,7 +33,8 @@ pub struct StabilityBounds {
 }
 
 const REGULARIZED: &str = "collision = \"regularized\"";
-const REGULAR_DUCT: &str = "collision = \"regularized\" without far-field faces, on d3q27 without outflows";
+const REGULAR_DUCT: &str =
+    "collision = \"regularized\" without far-field faces, on d3q27 without outflows";
 
 impl StabilityBounds {
     /// BGK.

@@ -296,11 +296,11 @@ fn an_inlet_with_a_parabola_has_no_entrance<K: AnyFlow>(kernels: &K) {
         );
         most / speed
     };
-    let [coarse, fine] = [8, 16].map(|n| error(n, true));
+    let [coarse, fine] = [16, 32].map(|n| error(n, true));
     // The inlet lets the mass flow of the parabola in, which at the middles of cells is larger by 1 / (2 n²), and turns round what
     // goes into a wall (decision 045): the cells behind it are off to first order.
     assert!(
-        fine < 5.5e-3 && (coarse / fine).log2() > 0.6,
+        fine < 2.8e-3 && (coarse / fine).log2() > 0.6,
         "{coarse} {fine}"
     );
     assert!(error(16, false) > 0.1, "a plug has an entrance");

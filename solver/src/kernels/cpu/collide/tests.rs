@@ -152,8 +152,9 @@ fn cumulants_relax_as_they_are_defined() {
             let size = (1.0 + fluid.rho) * of(&f, third).abs();
             let limited = rate + (1.0 - rate) * size / (0.01 * (1.0 + fluid.rho) + size);
             near(ratio, 1.0 - limited, 1e-11, "xyz with the optimized rate");
+            // By a factor that is the viscosity's.
             assert!(
-                of(&after, fourth).abs() > 1e-8,
+                of(&after, fourth).abs() > if even == undamped { 1e-12 } else { 1e-8 },
                 "the fourth order should follow the strain"
             );
         }
