@@ -16,6 +16,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// By the part beyond and the joined patch, if any: faces, and whether each is turned.
+type Between = BTreeMap<(u32, Option<usize>), Vec<(u32, bool)>>;
+
 /// No element.
 const NONE: u32 = u32::MAX;
 
@@ -55,7 +58,7 @@ impl PolyMesh {
         let is_here = |cell: u32| part_of[cell as usize] == part;
         // Faces with the part beyond and, of a joined patch, that patch: within, of patches, between parts.
         let (mut within, mut outer) = (Vec::new(), vec![Vec::new(); self.patches.len()]);
-        let mut between: BTreeMap<(u32, Option<usize>), Vec<(u32, bool)>> = BTreeMap::new();
+        let mut between = Between::new();
         for face in 0..internal {
             let [owner, other] = [self.owner[face], self.neighbour[face]];
             match (is_here(owner), is_here(other)) {
