@@ -128,7 +128,7 @@ fn edges<S: Shape>(
         }
     });
     loop {
-        let (start, edges) = sorted(view.points.len(), &keys)?;
+        let (start, edges) = sorted(view.points.len(), keys)?;
         let is_in = |key: u64| {
             let point = (key >> 32) as usize;
             edges[start[point] as usize..start[point + 1] as usize].contains(&key)
@@ -141,17 +141,18 @@ fn edges<S: Shape>(
                 _ => None,
             }
         };
-        let before = keys.len();
-        keys.extend(view.joined_edges().filter_map(lacking));
-        if keys.len() == before {
+        let more: Vec<u64> = view.joined_edges().filter_map(lacking).collect();
+        if more.is_empty() {
             return Ok((start, edges));
         }
+        keys = edges;
+        keys.extend(more);
     }
 }
 
 /// Keys, ascending, each once, and for each point those whose smaller point is before it. Lists by the smaller point: counts,
 /// a scan, a fill, and each list of some twelve sorted.
-fn sorted(points: usize, keys: &[u64]) -> Result<(Vec<u32>, Vec<u64>), RefineError> {
+fn sorted(points: usize, keys: Vec<u64>) -> Result<(Vec<u32>, Vec<u64>), RefineError> {
     let known = || keys.iter().filter(|&&key| key != NO_KEY);
     let mut start = filled("split edges by point", points + 1)?;
     for &key in known() {
@@ -165,7 +166,8 @@ fn sorted(points: usize, keys: &[u64]) -> Result<(Vec<u32>, Vec<u64>), RefineErr
         *next += 1;
     }
     // Starts have become ends; each list begins where the one before it ends.
-    let mut edges = memory::with_capacity("split edges", ends.len())?;
+    let mut edges = memory::with_capacity("split edges", keys.len())?;
+    drop(keys);
     let mut from = 0;
     for (point, end) in start[..points].iter_mut().enumerate() {
         let list = &mut ends[from..*end as usize];
