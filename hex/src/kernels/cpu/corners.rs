@@ -10,12 +10,19 @@ use crate::kernels::{Corners, NONE};
 use crate::refine::RefineError;
 use rayon::prelude::*;
 
-/// The corners of all cells, and the number of cells without.
+/// The corners of all hexahedra, and the number of cells without.
 pub(super) fn corners(view: View<'_>) -> Result<(Vec<Corners>, usize), RefineError> {
-    let of = |cell: usize| {
-        let corners = plain(view, cell).or_else(|| corners_of(view, cell));
-        corners.unwrap_or([NONE; 8])
-    };
+    of_all(view, |cell| {
+        plain(view, cell).or_else(|| corners_of(view, cell))
+    })
+}
+
+/// The corners of all cells, and the number of cells without.
+pub(super) fn of_all(
+    view: View<'_>,
+    of: impl Fn(usize) -> Option<Corners> + Sync + Send,
+) -> Result<(Vec<Corners>, usize), RefineError> {
+    let of = |cell: usize| of(cell).unwrap_or([NONE; 8]);
     let all = collected(
         "corners of cells",
         (0..view.cells()).into_par_iter().map(of),

@@ -8,7 +8,7 @@
 //! ```
 
 use super::cut::Cut;
-use super::shape::{Shape, is_plain};
+use super::shape::{Shape, put_edges};
 use crate::kernels::NONE;
 
 /// The 6 sides: -x, +x, -y, +y, -z, +z; corners in a loop. `side_corner` of `hexes.cuh`.
@@ -49,19 +49,9 @@ impl Shape for Hexes {
     fn places(cut: Cut<'_>, cell: usize, number: usize) -> [u32; 27] {
         let counts = &cut.numbers.counts;
         let corners = cut.corners[cell];
-        let is_plain = is_plain::<Self>(cut.view, cell);
         let mut places = [NONE; 27];
         places[13] = (counts.points + counts.edges + counts.split + number) as u32;
-        for (corner, &point) in corners.iter().enumerate() {
-            places[place_of(corner)] = point;
-        }
-        for &[a, b] in Self::EDGES {
-            let place = (place_of(a) + place_of(b)) / 2;
-            places[place] = cut.middle(corners[a], corners[b]);
-            if places[place] == NONE && !is_plain {
-                places[place] = cut.view.hanging(cell, corners[a], corners[b]);
-            }
-        }
+        put_edges::<Self>(cut, cell, place_of, &mut places);
         for side in SIDES {
             let place = (place_of(side[0]) + place_of(side[2])) / 2;
             let edge = |i: usize| places[(place_of(side[0]) + place_of(side[i])) / 2];

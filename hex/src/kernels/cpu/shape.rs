@@ -1,11 +1,12 @@
 //! How a kind of cells is divided: twin of `shape.cuh`.
 
 use super::{cut::Cut, view::View};
+use crate::kernels::NONE;
 
 /// A piece of a face that is split, as [`Shape::behind`] needs it: its corner of the face, or one of these.
-pub(super) const WHOLE: u32 = crate::kernels::NONE;
+pub(super) const WHOLE: u32 = NONE;
 /// The piece between the midpoints of a triangle.
-pub(super) const MIDDLE: u32 = crate::kernels::NONE - 1;
+pub(super) const MIDDLE: u32 = NONE - 1;
 
 /// The template of a kind of cells.
 pub(super) trait Shape {
@@ -57,4 +58,27 @@ impl Cut<'_> {
 pub(super) fn is_plain<S: Shape>(view: View<'_>, cell: usize) -> bool {
     let faces = view.faces_of(cell);
     faces.len() == S::SIDES && faces.iter().all(|&face| view.face(face).len() == S::SIDE)
+}
+
+/// Puts the corners of a split cell and the midpoints of its edges, new ones or those that hang there, to their places: a
+/// midpoint is halfway between its corners.
+#[inline]
+pub(super) fn put_edges<S: Shape>(
+    cut: Cut<'_>,
+    cell: usize,
+    place_of: fn(usize) -> usize,
+    places: &mut [u32],
+) {
+    let corners = cut.corners[cell];
+    let is_plain = is_plain::<S>(cut.view, cell);
+    for (corner, &point) in corners.iter().enumerate() {
+        places[place_of(corner)] = point;
+    }
+    for &[a, b] in S::EDGES {
+        let place = (place_of(a) + place_of(b)) / 2;
+        places[place] = cut.middle(corners[a], corners[b]);
+        if places[place] == NONE && !is_plain {
+            places[place] = cut.view.hanging(cell, corners[a], corners[b]);
+        }
+    }
 }

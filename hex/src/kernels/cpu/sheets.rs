@@ -11,22 +11,14 @@
 //! points: faces there have three corners, and are divided by the same rules.
 
 use super::cut::Cut;
-use super::group::collected;
-use super::shape::Shape;
+use super::shape::{Shape, put_edges};
 use super::view::View;
 use crate::kernels::{Corners, NONE};
 use crate::refine::RefineError;
-use rayon::prelude::*;
 
 /// The corners of all cells, and the number of cells without.
 pub(super) fn corners(view: View<'_>) -> Result<(Vec<Corners>, usize), RefineError> {
-    let of = |cell: usize| corners_of(view, cell).unwrap_or([NONE; 8]);
-    let all = collected(
-        "corners of cells",
-        (0..view.cells()).into_par_iter().map(of),
-    )?;
-    let none = all.par_iter().filter(|c| c[0] == NONE).count();
-    Ok((all, none))
+    super::corners::of_all(view, |cell| corners_of(view, cell))
 }
 
 /// The faces of a cell on both sides of the mesh, where it has one on each.
@@ -128,18 +120,8 @@ impl Shape for Sheets {
     const PLACES: usize = 18;
 
     fn places(cut: Cut<'_>, cell: usize, _: usize) -> [u32; 18] {
-        let corners = cut.corners[cell];
         let mut places = [NONE; 18];
-        for (corner, &point) in corners.iter().enumerate() {
-            places[place_of(corner)] = point;
-        }
-        for &[a, b] in Self::EDGES {
-            let place = (place_of(a) + place_of(b)) / 2;
-            places[place] = cut.middle(corners[a], corners[b]);
-            if places[place] == NONE {
-                places[place] = cut.view.hanging(cell, corners[a], corners[b]);
-            }
-        }
+        put_edges::<Self>(cut, cell, place_of, &mut places);
         if let Some(faces) = both_sides(cut.view, cell) {
             [places[4], places[13]] = faces.map(|face| cut.center(face as usize));
         }
