@@ -93,8 +93,34 @@ pub(in crate::solve) fn fill(particles: &mut ParticleState, bed: &Bed, shown: &A
     }
 }
 
-pub(in crate::solve) fn unsaved(error: &dyn std::error::Error) -> Error {
-    Error::new(ErrorKind::Runtime, "cannot save the spheres").because(error)
+/// Saves a bed, as its bytes, with the extremes of its run.
+pub(in crate::solve) fn save(
+    extremes: &Extremes,
+    bed: &[u8],
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let unsaved =
+        |e: std::io::Error| Error::new(ErrorKind::Runtime, "cannot save the spheres").because(&e);
+    let length = (bed.len() as u64).to_le_bytes();
+    for part in [&extremes.to_bytes()[..], &length, bed] {
+        out.write_all(part).map_err(unsaved)?;
+    }
+    Ok(())
+}
+
+/// What [`save`] has written.
+///
+/// # Errors
+/// A checkpoint that is cut.
+pub(in crate::solve) fn restored(from: &mut dyn Read) -> Result<(Extremes, Vec<u8>), Error> {
+    let cut = |e: std::io::Error| Error::input("a checkpoint is cut").because(&e);
+    let (mut extremes, mut length) = ([0; Extremes::BYTES], [0; 8]);
+    from.read_exact(&mut extremes).map_err(cut)?;
+    from.read_exact(&mut length).map_err(cut)?;
+    let mut bytes = Vec::new();
+    let length = u64::from_le_bytes(length);
+    from.take(length).read_to_end(&mut bytes).map_err(cut)?;
+    Ok((Extremes::from_bytes(&extremes), bytes))
 }
 
 impl Flow<3> for GrainsFlow {
@@ -146,26 +172,14 @@ impl Flow<3> for GrainsFlow {
     }
 
     fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
-        let bytes = self.bed.save()?;
-        let extremes = self.histories.extremes.to_bytes();
-        let length = (bytes.len() as u64).to_le_bytes();
-        for part in [&extremes[..], &length, &bytes] {
-            out.write_all(part).map_err(|e| unsaved(&e))?;
-        }
-        Ok(())
+        save(&self.histories.extremes, &self.bed.save()?, out)
     }
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
-        let cut = |e: std::io::Error| Error::input("a checkpoint is cut").because(&e);
-        let (mut extremes, mut length) = ([0; Extremes::BYTES], [0; 8]);
-        from.read_exact(&mut extremes).map_err(cut)?;
-        from.read_exact(&mut length).map_err(cut)?;
-        let mut bytes = Vec::new();
-        let length = u64::from_le_bytes(length);
-        from.take(length).read_to_end(&mut bytes).map_err(cut)?;
+        let (extremes, bytes) = restored(from)?;
         let (params, surface) = (self.bed.params().clone(), self.bed.surface().cloned());
         self.bed = Bed::restore(params, surface, &bytes)?;
-        self.histories.extremes = Extremes::from_bytes(&extremes);
+        self.histories.extremes = extremes;
         Ok(())
     }
 

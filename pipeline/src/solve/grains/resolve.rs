@@ -5,7 +5,9 @@ use super::cells::mesh_of;
 use super::materials::MaterialTables;
 use super::walls::{CaseWalls, named_walls};
 use crate::solve::{
-    particles::{BYTES, BedOf, Placing, corners, explained, material, place_all, vector},
+    particles::{
+        BYTES, BedOf, ParticlesTable, Placing, corners, explained, material, place_all, vector,
+    },
     resolve::missing,
     two_phase::side_name,
 };
@@ -57,15 +59,7 @@ impl GrainsCase {
             return Err(missing("[[particles]]")
                 .hint("spheres at the start: docs/grains.md has their keys"));
         }
-        let surfaces: Vec<&SurfaceWall> = walls.each.iter().map(|(_, wall)| wall).collect();
-        let placing = Placing {
-            domain: &domain,
-            walls: &surfaces,
-            materials: &names,
-        };
-        let (grains, ends) = place_all(&self.particles, &placing)?;
-        tables.check_densities(&grains, &names)?;
-        walls.check_sides(&grains, &ends, BedOf::Grains)?;
+        let (grains, ends) = place(&self.particles, &tables, &domain, &walls, BedOf::Grains)?;
         let speed = fastest(&grains, &domain, gravity);
         let limit = StepLimit::of(&materials, &grains, speed)
             .ok_or_else(|| Error::input("there are no spheres"))?;
@@ -149,6 +143,30 @@ impl GrainsCase {
         }
         Ok(GrainBox { lower, upper, axes })
     }
+}
+
+/// The spheres of all tables, and behind the last one of each their number so far.
+///
+/// # Errors
+/// Keys that are missing or make no sense, files that cannot be read, spheres where they cannot be.
+pub(in crate::solve) fn place(
+    particles: &[ParticlesTable],
+    tables: &MaterialTables<'_>,
+    domain: &GrainBox,
+    walls: &CaseWalls,
+    of: BedOf,
+) -> Result<(Vec<Grain>, Vec<usize>), Error> {
+    let surfaces: Vec<&SurfaceWall> = walls.each.iter().map(|(_, wall)| wall).collect();
+    let names = tables.names();
+    let placing = Placing {
+        domain,
+        walls: &surfaces,
+        materials: &names,
+    };
+    let (grains, ends) = place_all(particles, &placing)?;
+    tables.check_densities(&grains, &names)?;
+    walls.check_sides(&grains, &ends, of)?;
+    Ok((grains, ends))
 }
 
 /// `[numerics] max_overlap`.

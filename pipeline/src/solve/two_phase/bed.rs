@@ -2,7 +2,7 @@
 
 use super::spheres::Spheres;
 use crate::solve::grains::{
-    flow::{fill, unsaved},
+    flow::{fill, restored, save},
     history::{BedLine, BedWalls, COLUMNS, Extremes},
     walls::CaseWalls,
 };
@@ -171,12 +171,7 @@ impl RunningSpheres {
         flow: &TwoPhaseFlow<D>,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
-        let bytes = flow.save_grains()?;
-        let length = (bytes.len() as u64).to_le_bytes();
-        for part in [&self.extremes.to_bytes()[..], &length, &bytes] {
-            out.write_all(part).map_err(|e| unsaved(&e))?;
-        }
-        Ok(())
+        save(&self.extremes, &flow.save_grains()?, out)
     }
 
     /// After the flow was restored.
@@ -188,15 +183,9 @@ impl RunningSpheres {
         flow: &mut TwoPhaseFlow<D>,
         from: &mut dyn Read,
     ) -> Result<(), Error> {
-        let cut = |e: std::io::Error| Error::input("a checkpoint is cut").because(&e);
-        let (mut extremes, mut length) = ([0; Extremes::BYTES], [0; 8]);
-        from.read_exact(&mut extremes).map_err(cut)?;
-        from.read_exact(&mut length).map_err(cut)?;
-        let mut bytes = Vec::new();
-        let length = u64::from_le_bytes(length);
-        from.take(length).read_to_end(&mut bytes).map_err(cut)?;
+        let (extremes, bytes) = restored(from)?;
         flow.restore_grains(&bytes)?;
-        self.extremes = Extremes::from_bytes(&extremes);
+        self.extremes = extremes;
         Ok(())
     }
 }

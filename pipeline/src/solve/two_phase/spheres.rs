@@ -7,14 +7,14 @@ use crate::solve::{
     grains::{
         case::{GrainWallTable, SurfaceSide},
         materials::MaterialTables,
-        resolve::{SHARE, fastest, overlap},
+        resolve::{SHARE, fastest, overlap, place},
         walls::{CaseWalls, named_walls},
     },
-    particles::{BYTES, BedOf, Placing, explained, material, place_all, table_of},
+    particles::{BYTES, BedOf, explained, material, table_of},
 };
 use cutlink_common::Error;
 use cutlink_flow::setting::positive;
-use cutlink_grains::{Bed, BoxAxis, Grain, GrainBox, GrainParams, StepLimit, SurfaceWall};
+use cutlink_grains::{Bed, BoxAxis, Grain, GrainBox, GrainParams, StepLimit};
 use cutlink_meshing::{mesh::domain::of_case, options::FlowSide};
 use cutlink_vof::{BoxFace, FlowMesh, GrainCoupling, TwoPhaseError};
 use std::collections::HashSet;
@@ -66,15 +66,7 @@ impl TwoPhaseCase {
         let domain = self.box_of_spheres(&names)?;
         let coupling = self.coupled(&domain)?;
         let mut walls = CaseWalls::new(&self.sphere_walls()?, &domain, &names)?;
-        let surfaces: Vec<&SurfaceWall> = walls.each.iter().map(|(_, wall)| wall).collect();
-        let placing = Placing {
-            domain: &domain,
-            walls: &surfaces,
-            materials: &names,
-        };
-        let (grains, ends) = place_all(&self.particles, &placing)?;
-        tables.check_densities(&grains, &names)?;
-        walls.check_sides(&grains, &ends, BedOf::Flow)?;
+        let (grains, ends) = place(&self.particles, &tables, &domain, &walls, BedOf::Flow)?;
         let weight = std::array::from_fn(|a| {
             gravity.get(a).map_or(0.0, |g| g.abs()) + coupling.drive[a].abs()
         });
