@@ -3,9 +3,6 @@
 use cutlink_solver::fields::Integrals;
 use serde::{Deserialize, Serialize};
 
-/// Largest accepted Mach number of a lattice flow: the error of the equilibrium grows with its square.
-pub const MAX_MACH: f64 = 0.3;
-
 /// Bulk quantities of a flow, in lattice units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bulk {

@@ -14,7 +14,7 @@
 //! impulsive start is large and decays; the spin-up of a cavity ends at the velocity of its lid; the filling of a box by a
 //! pressure slows down.
 
-use crate::bulk::{Bulk, MAX_MACH};
+use crate::bulk::Bulk;
 use std::fmt;
 
 /// Number of compared parts of a run.
@@ -37,7 +37,7 @@ const FAST: f64 = 1.0;
 /// pressures.
 const DENSITY: f64 = 0.05;
 /// Mean Mach number beyond the limit for any case.
-const MACH: f64 = MAX_MACH;
+const MACH: f64 = cutlink_solver::stability::MAX_MACH;
 /// Growth of the kinetic energy.
 const ENERGY: f64 = 4.0;
 /// Number of compared samples of bulk quantities.

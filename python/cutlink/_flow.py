@@ -84,6 +84,7 @@ class Flow:
         acceleration: Sequence[float] | Function | None = None,
         moment_center: Sequence[float] | None = None,
         forces_every: int = 1,
+        allow_unstable: bool = False,
         device: str = "auto",
         threads: int = 0,
     ) -> None:
@@ -113,6 +114,8 @@ class Flow:
         - `wall_model`: patches whose walls follow the law of the wall (`docs/case.md`, wall model).
         - `moment_center`: reference point of torques, in root cells from the lower corner, with `units` in metres.
           `forces_every`: root steps between two samples of the forces; 0 for none.
+        - `allow_unstable`: start a flow that violates a stability limit (`docs/case.md`, numerics), which else raises a
+          `UsageError`. Limits are judged by the velocities of faces and patches.
 
         Raises `UsageError`, `OutOfMemoryError`, `DeviceError`.
         """
@@ -137,6 +140,7 @@ class Flow:
             "acceleration": conditions.acceleration(acceleration),
             "moment_center": center,
             "forces_every": forces_every,
+            "allow_unstable": allow_unstable,
         }
         self._start(mesh, units, to_json("the flow", parameters), device, threads, conditions.functions)
 

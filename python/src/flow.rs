@@ -170,6 +170,11 @@ fn serve_in<const D: usize>(
 ) -> Result<(), Error> {
     let device = OpenedDevice::new(device.0)?;
     let plan = Plan::new(mesh, table.params(mesh, functions)?)?;
+    if let Some(why) = plan.unstable().filter(|_| !table.allow_unstable) {
+        return Err(
+            Error::input(why.to_string()).hint("or set allow_unstable=True to run it anyway")
+        );
+    }
     let mut flow = on!(&device.opened, backend => plan.start(backend))?;
     flow.sample_forces_every(table.forces_every.unwrap_or(1).max(1));
     // Whoever started it waits for this.

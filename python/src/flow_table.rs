@@ -52,6 +52,8 @@ pub(crate) struct FlowTable {
     moment_center: Option<Vec<f64>>,
     pub(crate) forces_every: Option<u64>,
     #[serde(default)]
+    pub(crate) allow_unstable: bool,
+    #[serde(default)]
     faces: BTreeMap<String, Face>,
     #[serde(default)]
     patches: BTreeMap<String, Patch>,

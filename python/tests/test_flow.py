@@ -190,8 +190,20 @@ def test_a_modelled_wall_has_another_drag(ball):
         cutlink.Flow(ball, viscosity=0.1, wall_model=["wing"])
 
 
+def test_unstable_flows_are_refused(ball: cutlink.Mesh) -> None:
+    stream = {"x-": {"velocity": [0.05, 0, 0]}, "x+": "outflow"}
+    # u dx / nu: 12.5, for which BGK in 3D between openings is not stable.
+    with pytest.raises(cutlink.UsageError, match="u dx / nu .* is 12.5; .*bgk.* up to 10: .*regularized") as refused:
+        cutlink.Flow(ball, viscosity=0.004, collision="bgk", faces=stream)
+    assert "allow_unstable=True" in str(refused.value)
+    assert cutlink.Flow(ball, viscosity=0.004, collision="bgk", faces=stream, allow_unstable=True).steps == 0
+    with pytest.raises(cutlink.UsageError, match="Mach number is 0.346"):
+        cutlink.Flow(ball, viscosity=0.1, faces={"x-": {"velocity": [0.2, 0, 0]}, "x+": "outflow"})
+
+
+
 def test_a_diverged_flow_is_told(ball):
-    flow = cutlink.Flow(ball, viscosity=1e-6, collision="bgk")
+    flow = cutlink.Flow(ball, viscosity=1e-6, collision="bgk", allow_unstable=True)
     flow.set(velocity=[0.5, 0, 0])
     flow.advance(500)
     with pytest.raises(cutlink.Diverged, match="diverged"):

@@ -26,6 +26,7 @@ pub mod profile;
 mod ranks;
 mod run;
 mod sponge;
+pub mod stability;
 pub mod storage;
 mod tables;
 mod validate;

@@ -17,7 +17,7 @@ use crate::solve::{
     reference::with_free_stream,
     resolve::{self, CaseGrid, Resolved},
     sheet,
-    units::{Physics, Unstable},
+    units::Physics,
     wall_units::WallUnits,
 };
 use cutlink_amr::dims;
@@ -40,7 +40,7 @@ use cutlink_meshing::{
     },
     options::Root,
 };
-use cutlink_solver::{LevelSheet, Plan};
+use cutlink_solver::{LevelSheet, Plan, stability::Unstable};
 use cutlink_voxelizer::{EmbedParams, Estimate, Frame, Mesh, check_levels, mesh_file};
 
 /// Blocks of the mesh that is built for its ratios: a second.

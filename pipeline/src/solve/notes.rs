@@ -1,6 +1,5 @@
 //! Notes on a case that its user should know before the flow runs.
 
-use super::numerics::at_moving_walls;
 use cutlink_solver::{FaceCondition, Params, Plan};
 
 /// Notes on the flow of a plan.
@@ -14,7 +13,7 @@ pub(super) fn of<const D: usize>(plan: &Plan<'_, D>) -> Vec<String> {
         ));
     }
     let census = &plan.census;
-    if let Some(unstable) = at_moving_walls(plan) {
+    if let Some(unstable) = plan.at_moving_walls() {
         notes.push(unstable.to_string());
     }
     if !params.modeled.is_empty() {

@@ -1,15 +1,12 @@
-//! Numerics of a flow: lattice, collision, precision, wall scheme and their stability bounds; from the table
-//! `[numerics]`.
+//! Numerics of a flow: lattice, collision, precision and wall scheme; from the table `[numerics]`.
 
-use crate::solve::{
-    case::{NumericsTable, WallModelName},
-    units::{StabilityBounds, Unstable},
-};
+use crate::solve::case::{NumericsTable, WallModelName};
 use cutlink_common::Error;
 use cutlink_flow::setting::positive;
+use cutlink_solver::stability::{self, StabilityBounds};
 use cutlink_solver::{
-    Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Plan, Precision,
-    WallScheme, has_opening, is_driven_by_walls, is_passed,
+    Collision, FaceCondition, Interpolation, LatticeKind, Les, PatchCondition, Precision,
+    WallScheme, is_driven_by_walls,
 };
 
 /// What defaults depend on.
@@ -46,34 +43,12 @@ impl Kind {
             suits_trt: is_driven_by_walls(faces, patches) && grid_reynolds <= for_trt,
             is_coarse: D == 3
                 && grid_reynolds > COARSE
-                && !has_moving_face(faces)
-                && !has_inlet_at_wall(faces)
+                && !stability::has_moving_face(faces)
+                && !stability::has_inlet_at_wall(faces)
                 && !is_driven_by_walls(faces, patches),
             is_too_coarse: grid_reynolds > StabilityBounds::REGULARIZED_D3Q19.grid_reynolds,
         }
     }
-}
-
-/// Whether a face moves along itself.
-fn has_moving_face<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
-    let along = |(a, face): (usize, &FaceCondition<D>)| match face {
-        FaceCondition::Velocity(v) => v[a] == 0.0 && *v != [0.0; D],
-        _ => false,
-    };
-    let mut of_axes = (0..D).flat_map(|a| faces[a].iter().map(move |face| (a, face)));
-    of_axes.any(along)
-}
-
-/// Whether a face with a velocity through it has a no-slip face beside it.
-fn has_inlet_at_wall<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
-    let passes = |&a: &usize| {
-        let is =
-            |face: &FaceCondition<D>| matches!(face, FaceCondition::Velocity(v) if v[a] != 0.0);
-        faces[a].iter().any(is)
-    };
-    let rests = |face: &FaceCondition<D>| *face == FaceCondition::Velocity([0.0; D]);
-    let has_wall = |a: usize| (0..D).any(|b| b != a && faces[b].iter().any(rests));
-    (0..D).filter(passes).any(has_wall)
 }
 
 /// TRT with the magic parameter that puts a straight wall exactly halfway.
@@ -88,7 +63,6 @@ pub(super) struct Numerics {
     pub(super) interpolation: Interpolation,
     pub(super) wall: WallScheme,
     pub(super) wall_model: WallModelName,
-    pub(super) bounds: StabilityBounds,
     pub(super) allow_unstable: bool,
 }
 
@@ -134,14 +108,6 @@ pub(super) fn numerics<const D: usize>(
             );
         }
     }
-    let bounds = match (collision, lattice) {
-        (Collision::Bgk, _) => StabilityBounds::BGK,
-        (Collision::Trt { .. }, _) => StabilityBounds::TRT,
-        (Collision::Regularized, LatticeKind::D3Q19) => StabilityBounds::REGULARIZED_D3Q19,
-        (Collision::Regularized, _) => StabilityBounds::REGULARIZED,
-        (Collision::Cumulant { .. }, _) => StabilityBounds::CUMULANT,
-        (Collision::Kbc, _) => StabilityBounds::KBC,
-    };
     if !collision.fits(lattice) {
         let lattices = match collision {
             Collision::Kbc => "d2q9 and d3q27",
@@ -164,25 +130,8 @@ pub(super) fn numerics<const D: usize>(
         interpolation: given.interpolation.unwrap_or(Interpolation::Cubic),
         wall,
         wall_model: given.wall_model.unwrap_or_default(),
-        bounds,
         allow_unstable: given.allow_unstable.unwrap_or(false),
     })
-}
-
-/// What is violated at the moving walls of a closed box, by the cells there. Bodies that turn are stable further.
-pub(super) fn at_moving_walls<const D: usize>(plan: &Plan<'_, D>) -> Option<Unstable> {
-    let (params, census) = (&plan.params, &plan.census);
-    if !is_driven_by_walls(&params.faces, &params.patches) || census.fastest <= census.turning {
-        return None;
-    }
-    // A mesh that follows the flow is finest where walls move.
-    let deeper = params
-        .adaptation
-        .as_ref()
-        .map_or(0, |adaptation| adaptation.levels - 1);
-    let value = census.fastest / params.viscosity / f64::from(1u32 << deeper.min(31));
-    let bounds = StabilityBounds::of_moving_walls(params.collision, D);
-    (value > bounds.grid_reynolds).then_some(Unstable::GridReynolds { value, bounds })
 }
 
 /// The eddy viscosity of `les` and `les_constant`.
@@ -209,68 +158,6 @@ fn les<const D: usize>(given: &NumericsTable) -> Result<Les, Error> {
 }
 
 impl Numerics {
-    /// Tightens the bounds to those of the kind of box, its openings and walls.
-    pub(super) fn bound<const D: usize>(
-        &mut self,
-        faces: &[[FaceCondition<D>; 2]; D],
-        patches: &[PatchCondition<D>],
-    ) {
-        let is_open = has_opening(faces, patches);
-        if is_passed(faces) && !is_open {
-            self.bounds = StabilityBounds::PASSED;
-            return;
-        }
-        let is_quadratic = |patch: &PatchCondition<D>| {
-            matches!(
-                patch,
-                PatchCondition::Wall {
-                    scheme: WallScheme::Quadratic,
-                    ..
-                }
-            )
-        };
-        match self.collision {
-            Collision::Trt { magic } if is_open => self.bounds.magic = Some(magic),
-            Collision::Bgk if is_open => {
-                self.bounds = match D {
-                    2 => StabilityBounds::BGK_OPEN_2D,
-                    _ => StabilityBounds::BGK_OPEN,
-                };
-            }
-            Collision::Cumulant { .. } if patches.iter().any(is_quadratic) => {
-                self.bounds = StabilityBounds::CUMULANT_QUADRATIC;
-            }
-            Collision::Regularized | Collision::Cumulant { .. }
-                if is_open && has_moving_face(faces) =>
-            {
-                self.bounds = StabilityBounds::MOVING;
-            }
-            _ => {}
-        }
-        if has_inlet_at_wall(faces) {
-            // With 27 velocities, an outflow less than two heights behind the inlet has a mode along the edges of ducts.
-            let is_full = self.lattice == LatticeKind::D3Q27;
-            let is_less = |face: &FaceCondition<D>| match face {
-                FaceCondition::FarField { .. } => true,
-                FaceCondition::Outflow => is_full,
-                _ => false,
-            };
-            let is_regular =
-                self.collision == Collision::Regularized && !faces.iter().flatten().any(is_less);
-            let bounds = match D {
-                2 => StabilityBounds::INLET_AT_WALL_2D,
-                _ if is_regular => StabilityBounds::INLET_AT_WALL,
-                _ => StabilityBounds::INLET_AT_WALL_3D,
-            };
-            if bounds.grid_reynolds < self.bounds.grid_reynolds {
-                self.bounds = StabilityBounds {
-                    magic: self.bounds.magic,
-                    ..bounds
-                };
-            }
-        }
-    }
-
     pub(super) fn table(&self) -> NumericsTable {
         let magic = match self.collision {
             Collision::Trt { magic } => Some(magic),

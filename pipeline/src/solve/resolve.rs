@@ -13,7 +13,7 @@ use crate::solve::numerics::{Kind, numerics};
 use crate::solve::outputs::{Outputs, outputs};
 use crate::solve::recirculation::{self, Line};
 use crate::solve::reference::{axes, groups, with_free_stream};
-use crate::solve::units::{Physics, Units, Unstable};
+use crate::solve::units::{Physics, Units};
 use crate::solve::value::{self, Value};
 use cutlink_common::Error;
 use cutlink_flow::{
@@ -24,7 +24,7 @@ use cutlink_flow::{
     until,
 };
 use cutlink_meshing::{mesh::domain, options::Root};
-use cutlink_solver::{Params, Place, WallScheme};
+use cutlink_solver::{Params, Place, WallScheme, stability::Unstable};
 use cutlink_voxelizer::{Frame, Mesh};
 use std::path::PathBuf;
 
@@ -186,8 +186,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         &found.faces,
         &found.patches,
     );
-    let mut numerics = numerics::<D>(&case.numerics, wall, kind)?;
-    numerics.bound(&found.faces, &found.patches);
+    let numerics = numerics::<D>(&case.numerics, wall, kind)?;
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;
     let recirculation = case.output.recirculation.as_ref();
@@ -228,7 +227,8 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         );
     }
     let fastest = found.fastest * units.velocity();
-    let unstable = physics.check(grid.frame.dx, fastest, numerics.bounds).err();
+    let bounds = params.stability_bounds();
+    let unstable = physics.check(grid.frame.dx, fastest, bounds).err();
     if let Some(why) = unstable.filter(|_| !numerics.allow_unstable) {
         return Err(refused(why));
     }

@@ -1,4 +1,4 @@
-//! Conversion between physical units and those of the root lattice, and the stability bounds of a flow.
+//! Conversion between physical units and those of the root lattice.
 //!
 //! In: reference length and velocity, viscosity and density in SI (or all dimensionless, where viscosity is `velocity *
 //! length / Re`), the root cell in the same unit of length, and the lattice velocity of the reference velocity. Out:
@@ -6,129 +6,7 @@
 //! 2^-ℓ, so velocities have the same value on each level, and the viscosity of a level in its own units is 2^ℓ times
 //! that of the root level (Dupuis & Chopard 2003). τ = 3 ν + 1/2 (Krüger et al. 2017, §3.4).
 
-use cutlink_flow::bulk::MAX_MACH;
-use cutlink_solver::Collision;
-use std::fmt;
-
-/// Smallest τ - 1/2 on any level: below it rounding dominates.
-pub const MIN_RELAXATION: f64 = 1e-5;
-/// Largest relaxation time of odd moments on any level in a box with open faces: beyond, their ghost cells amplify
-/// disturbances.
-pub const MAX_ODD_RELAXATION: f64 = 6.0;
-
-/// Stability bounds of a collision. The cell Reynolds number u Δx / ν and the relaxation time of odd moments are
-/// largest on the root level, so a bound there holds for all levels. Where they were measured: decision 046.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StabilityBounds {
-    /// Largest cell Reynolds number u Δx / ν on the root level.
-    pub grid_reynolds: f64,
-    /// The setting that limits it.
-    pub of: &'static str,
-    /// A setting that is stable further, and to which cell Reynolds number.
-    pub instead: Option<(&'static str, f64)>,
-    /// The magic parameter, if [`MAX_ODD_RELAXATION`] applies.
-    pub magic: Option<f64>,
-    /// Whether the cells at moving walls count, and not those of the root level.
-    pub at_walls: bool,
-}
-
-const REGULARIZED: &str = "collision = \"regularized\"";
-const REGULAR_DUCT: &str =
-    "collision = \"regularized\" without far-field faces, on d3q27 without outflows";
-
-impl StabilityBounds {
-    /// BGK.
-    pub const BGK: Self = Self::new(50.0, "collision = \"bgk\"").or(REGULARIZED, 1000.0);
-    /// BGK in 2D with an opening: a circle in a stream diverges at 49 within 3,700 root steps.
-    pub const BGK_OPEN_2D: Self =
-        Self::new(30.0, "collision = \"bgk\" with openings").or(REGULARIZED, 1000.0);
-    /// BGK in 3D with an opening: boxes with an inlet, a pressure outlet and slip walls diverge at 20 within 1,600 root steps.
-    pub const BGK_OPEN: Self =
-        Self::new(10.0, "collision = \"bgk\" in 3D with openings").or(REGULARIZED, 1000.0);
-    /// TRT.
-    pub const TRT: Self = Self::new(40.0, "collision = \"trt\"").or(REGULARIZED, 1000.0);
-    /// Regularized.
-    pub const REGULARIZED: Self = Self::new(10_000.0, REGULARIZED);
-    /// Regularized, with 19 velocities.
-    pub const REGULARIZED_D3Q19: Self =
-        Self::new(1000.0, "lattice = \"d3q19\"").or("lattice = \"d3q27\"", 10_000.0);
-    /// Cumulants: at 10,000 the force on a body near the edge of its level grows eightfold within 14,000 root steps, at 5,000 it
-    /// does not in 50,000.
-    pub const CUMULANT: Self =
-        Self::new(3000.0, "collision = \"cumulant\"").or(REGULARIZED, 10_000.0);
-    /// Cumulants with quadratic walls: at 2,950 the force on a body is ten times too large, at 2,500 it is right.
-    pub const CUMULANT_QUADRATIC: Self =
-        Self::new(2000.0, "collision = \"cumulant\" with wall = \"quadratic\"")
-            .or("wall = \"linear\"", 3000.0);
-    /// Entropic multi-relaxation.
-    pub const KBC: Self = Self::new(200.0, "collision = \"kbc\"").or(REGULARIZED, 10_000.0);
-    /// Regularized, with faces of tangential velocity in a box with an open face; far-field faces in their place are
-    /// stable further.
-    pub const MOVING: Self =
-        Self::new(1000.0, "a face that moves along itself").or("a far-field face", 10_000.0);
-
-    /// A box that fluid passes between faces of given velocities, and nowhere else: nothing holds the pressure, and sound grows between
-    /// them. Diverges at 2.5 within 41,000 root steps, at 6 within 400, with every collision and all sides.
-    pub const PASSED: Self = Self::new(1.5, "a box between given velocities")
-        .or("an outflow in place of one of the velocities", 1000.0);
-
-    /// A velocity inlet that meets a no-slip wall in 3D, with the regularized collision, in front of openings that hold the
-    /// pressure, or outflows on D3Q19: ducts are right at 1000, with edges of two walls (decision 045).
-    pub const INLET_AT_WALL: Self = Self::new(1000.0, "an inlet that meets a no-slip face");
-    /// The same in 3D with another collision, a far field, or D3Q27 and an outflow: cumulants let 1.05 of the flow in at 1000,
-    /// and the flow swings at 333 in front of an outflow that is two heights away.
-    pub const INLET_AT_WALL_3D: Self =
-        Self::new(100.0, "an inlet that meets a no-slip face in 3D").or(REGULAR_DUCT, 1000.0);
-    /// The same in 2D: steady at 333, at 1000 the flow behind a uniform inlet is 1 % off after 12,000 steps.
-    pub const INLET_AT_WALL_2D: Self = Self::new(333.0, "an inlet that meets a no-slip face");
-
-    const fn new(grid_reynolds: f64, of: &'static str) -> Self {
-        Self {
-            grid_reynolds,
-            of,
-            instead: None,
-            magic: None,
-            at_walls: false,
-        }
-    }
-
-    const fn or(self, setting: &'static str, up_to: f64) -> Self {
-        Self {
-            instead: Some((setting, up_to)),
-            ..self
-        }
-    }
-
-    /// In a closed box, at walls that move along themselves: lids. The cells there count, not those of the root level. Lowest values
-    /// of u Δx / ν at which cavities diverged, lattice velocities 0.05 to 0.16, less at least a fifth: decision 046.
-    #[must_use]
-    pub fn of_moving_walls(collision: Collision, dimensions: usize) -> Self {
-        const OF: [&str; 5] = [
-            "collision = \"bgk\"",
-            "collision = \"trt\"",
-            REGULARIZED,
-            "collision = \"cumulant\"",
-            "collision = \"kbc\"",
-        ];
-        let is_plane = dimensions == 2;
-        let regularized = if is_plane { 45.0 } else { 28.0 };
-        let (bound, of) = match collision {
-            Collision::Bgk => (8.0, OF[0]),
-            Collision::Trt { .. } => (20.0, OF[1]),
-            Collision::Regularized => (regularized, OF[2]),
-            Collision::Cumulant { .. } => (30.0, OF[3]),
-            Collision::Kbc => (if is_plane { 40.0 } else { 20.0 }, OF[4]),
-        };
-        let bounds = Self {
-            at_walls: true,
-            ..Self::new(bound, of)
-        };
-        match bound < regularized {
-            true => bounds.or(REGULARIZED, regularized),
-            false => bounds,
-        }
-    }
-}
+use cutlink_solver::stability::{StabilityBounds, Unstable};
 
 /// The physics of a case; lengths, velocities and times in one system of units.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,38 +32,6 @@ pub struct Units {
     pub time: f64,
     /// Lattice density 1.
     pub density: f64,
-}
-
-/// A violated bound of stability or accuracy, with a remedy.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Unstable {
-    /// Too fast for the lattice.
-    Mach {
-        /// The Mach number.
-        mach: f64,
-        /// The lattice velocity.
-        speed: f64,
-    },
-    /// Too little viscosity for the floating-point precision.
-    Relaxation {
-        /// The level.
-        level: usize,
-        /// Its relaxation time.
-        tau: f64,
-    },
-    /// Too little viscosity for the collision.
-    GridReynolds {
-        /// The cell Reynolds number u Δx / ν on the root level, or at moving walls.
-        value: f64,
-        /// The bounds.
-        bounds: StabilityBounds,
-    },
-    /// TRT with too large a relaxation time of odd moments, in a box with open faces.
-    Odd {
-        /// The relaxation time on the root level.
-        time: f64,
-    },
 }
 
 impl Physics {
@@ -228,28 +74,8 @@ impl Physics {
     /// # Errors
     /// The first violated bound; NaN violates every bound.
     pub fn check(&self, dx: f64, fastest: f64, bounds: StabilityBounds) -> Result<(), Unstable> {
-        let speed = self.lattice_velocity * (fastest / self.velocity).max(1.0);
-        let mach = speed * 3f64.sqrt();
-        let slow = mach <= MAX_MACH;
-        if !slow {
-            return Err(Unstable::Mach { mach, speed });
-        }
-        // The root level has the smallest relaxation time.
-        let tau = self.tau(dx, 0);
-        let viscous = tau - 0.5 >= MIN_RELAXATION;
-        if !viscous {
-            return Err(Unstable::Relaxation { level: 0, tau });
-        }
-        let value = self.grid_reynolds(dx, 0);
-        let viscous = value <= bounds.grid_reynolds;
-        if !viscous {
-            return Err(Unstable::GridReynolds { value, bounds });
-        }
-        let time = bounds.magic.map_or(0.0, |magic| 0.5 + magic / (tau - 0.5));
-        if time > MAX_ODD_RELAXATION {
-            return Err(Unstable::Odd { time });
-        }
-        Ok(())
+        let fastest = self.lattice_velocity * (fastest / self.velocity).max(1.0);
+        bounds.check(self.lattice_velocity, fastest, self.lattice_viscosity(dx))
     }
 }
 
@@ -272,46 +98,6 @@ impl Units {
     /// Number of root steps in a time, at least 1.
     pub fn steps(&self, time: f64) -> u64 {
         (time / self.time).round().max(1.0) as u64
-    }
-}
-
-impl fmt::Display for Unstable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Mach { mach, speed } => write!(
-                f,
-                "the Mach number is {mach:.3} (lattice velocity {speed:.4}), the limit is {MAX_MACH}: reduce mach \
-                 or lattice_velocity"
-            ),
-            Self::Relaxation { level, tau } => write!(
-                f,
-                "the relaxation time of level {level} is 1/2 + {:.2e}, the minimum is 1/2 + {MIN_RELAXATION:e}: use \
-                 a finer root grid or a lower Reynolds number",
-                tau - 0.5
-            ),
-            Self::GridReynolds { value, bounds } => write!(
-                f,
-                "the cell Reynolds number u dx / nu {} is {value:.1}; {} is stable up to {}{}: use {} {:.0} times finer, \
-                 a lower Reynolds number{}",
-                ["on the root level", "at the moving walls"][usize::from(bounds.at_walls)],
-                bounds.of,
-                bounds.grid_reynolds,
-                ["", " there in a closed box"][usize::from(bounds.at_walls)],
-                ["a root grid", "cells there"][usize::from(bounds.at_walls)],
-                (value / bounds.grid_reynolds).ceil(),
-                match bounds.instead {
-                    Some((setting, up_to)) if *value <= up_to => format!(" or {setting}"),
-                    _ => String::new(),
-                }
-            ),
-            Self::Odd { time } => write!(
-                f,
-                "the relaxation time of the odd moments on the root level is {time:.1}; collision = \"trt\" with \
-                 open faces is stable up to {MAX_ODD_RELAXATION}: use collision = \"regularized\", or a \
-                 root grid {:.0} times finer",
-                ((time - 0.5) / (MAX_ODD_RELAXATION - 0.5)).ceil()
-            ),
-        }
     }
 }
 

@@ -11,7 +11,6 @@ use crate::solve::{
     laws::{self, Laws},
     motion::{self, Maker, Motions},
     notes,
-    numerics::at_moving_walls,
     resolve::{CaseGrid, Resolved, refused},
     shares::{Costs, Shares, processes},
     sheet::{self, Sheet},
@@ -208,7 +207,7 @@ fn check_bounds<const D: usize>(
 ) -> Result<(), Error> {
     let is_allowed = resolved.allows_unstable();
     laws.check(is_allowed)?;
-    match at_moving_walls(plan).filter(|_| !is_allowed) {
+    match plan.at_moving_walls().filter(|_| !is_allowed) {
         None => Ok(()),
         Some(why) => Err(refused(why)),
     }

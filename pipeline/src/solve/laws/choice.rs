@@ -7,10 +7,9 @@ use super::{Drive, Laws, percent, two_digits};
 use crate::solve::{
     case::Case,
     resolve::{CaseGrid, LATTICE_VELOCITY, Resolved},
-    units::MAX_ODD_RELAXATION,
 };
 use cutlink_common::Error;
-use cutlink_solver::{Collision, WallScheme};
+use cutlink_solver::{Collision, WallScheme, stability::MAX_ODD_RELAXATION};
 use cutlink_voxelizer::Mesh;
 use std::fmt;
 

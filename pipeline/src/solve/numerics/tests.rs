@@ -1,8 +1,8 @@
 //! Bounds at moving walls.
 
-use super::*;
 use crate::solve::{case::Case, resolve::CaseGrid};
 use cutlink_meshing::mesh::build::bare;
+use cutlink_solver::Plan;
 
 /// A cavity of 8 cells with a lid, by its collision and the cell Reynolds number at the lid.
 fn lid_of(collision: &str, cell_reynolds: f64) -> Option<String> {
@@ -18,7 +18,7 @@ fn lid_of(collision: &str, cell_reynolds: f64) -> Option<String> {
     let made = case.resolve("case.toml", CaseGrid::of(&mesh));
     let params = made.expect("a flow").params;
     let plan = Plan::new(&mesh, params).expect("a plan");
-    at_moving_walls(&plan).map(|unstable| unstable.to_string())
+    plan.at_moving_walls().map(|unstable| unstable.to_string())
 }
 
 #[test]
