@@ -5,12 +5,13 @@
 //! | [`Error`], [`ErrorKind`] | a kind to match on, a message, causes, a hint |
 //! | [`Observer`], [`StopToken`] | notes, summaries and progress; a request to stop |
 //! | [`config`], [`schema`] | TOML whose mistakes are named; its JSON schema |
-//! | [`output`] | atomic file output: complete files or none |
+//! | [`output`], [`lock`] | atomic file output: complete files or none; one job at a time in a folder |
 //! | [`device`], [`pool`] | the device and the thread pool of a job |
 
 pub mod config;
 pub mod device;
 mod error;
+pub mod lock;
 mod observer;
 pub mod output;
 pub mod pool;

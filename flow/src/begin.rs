@@ -5,9 +5,8 @@ use crate::fields::{Averages, FieldWriter, Start};
 use crate::{
     checkpoint::{self, Header},
     leftovers::{self, RESULTS},
-    lock::FolderLock,
 };
-use cutlink_common::{Error, Observer, output};
+use cutlink_common::{Error, Observer, lock::FolderLock, output};
 use std::{fs, io::Read, path::Path};
 
 /// What a run begins with, besides the flow and its tables.

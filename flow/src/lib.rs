@@ -8,7 +8,7 @@
 //! | file | what |
 //! |---|---|
 //! | `begin` | the output folder: a new run, or the last checkpoint of an earlier one |
-//! | [`checkpoint`], [`leftovers`], [`lock`] | files of a run: its states, what an earlier one left, one run at a time |
+//! | [`checkpoint`], [`leftovers`] | files of a run: its states, what an earlier one left |
 //! | [`fields`] | outputs: series, slices, probes, pictures, averages |
 //! | [`history`], [`means`], [`parts`] | forces: samples, statistics, pressure and friction |
 //! | `lines` | a table of numbers that grows with a run |
@@ -37,7 +37,6 @@ mod files_kit;
 pub mod history;
 pub mod leftovers;
 mod lines;
-pub mod lock;
 mod look;
 pub mod looks;
 pub mod means;

@@ -14,11 +14,10 @@ use crate::fields::{FieldWriter, Moment};
 use crate::{
     checkpoint::{self, Header},
     history::Growing,
-    lock::FolderLock,
     looks::Looks,
     watch::{self, Growth},
 };
-use cutlink_common::{Error, ErrorKind, Observer, output};
+use cutlink_common::{Error, ErrorKind, Observer, lock::FolderLock, output};
 use cutlink_device::of_dimension;
 use cutlink_solver::ForceSample;
 use std::{

@@ -29,19 +29,24 @@
 //! | [`output`] | atomic file output: complete files or none |
 //! | [`device`], [`pool`] | the device and the thread pool of a run |
 
-#[cfg(test)]
+#[cfg(all(test, feature = "flows"))]
 #[path = "../../voxelizer/tests/files_kit/mod.rs"]
 mod files_kit;
+#[cfg(feature = "flows")]
 pub mod solve;
 
 pub use cutlink_common::{
-    Error, ErrorKind, FlowLook, JSON_SCHEMA, Observer, StopToken, config, device, on, output, pool,
+    Error, ErrorKind, FlowLook, JSON_SCHEMA, Observer, StopToken, config, device, lock, on, output,
+    pool,
 };
+#[cfg(feature = "flows")]
 pub use cutlink_flow::{self as flow, Coefficient, RunOptions, RunPlan, RunSummary, fields};
 pub use cutlink_meshing::{
     MeshOptions, estimate, inspect, mesh, openfoam, options, polymesh, refine, vtk,
 };
 pub use cutlink_pictures::{self as picture, solid_stl};
+#[cfg(feature = "flows")]
 pub use cutlink_signal as signal;
 pub use cutlink_voxelizer::{AnyMesh, Mesh};
+#[cfg(feature = "flows")]
 pub use solve::{AnyCase, Case, EstimateOptions, FlowEstimate, FluxCase, GrainsCase, TwoPhaseCase};

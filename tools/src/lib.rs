@@ -1,5 +1,6 @@
 //! The command line program `cutlink`, as a library for its `main` and its tests. The crate [`cutlink`] does the work;
-//! this crate has the command line, the console, reports and benches.
+//! this crate has the command line, the console, reports and benches. Without the feature `flows`, on by default, there are
+//! no solvers: `pack`, `solve` and `bench` are refused.
 //!
 //! | module | content |
 //! |---|---|
@@ -19,6 +20,7 @@
 //! | [`allocator`] | running out of memory ends with a message |
 
 pub mod allocator;
+#[cfg(feature = "flows")]
 pub mod bench;
 pub mod cli;
 pub mod console;
@@ -27,10 +29,12 @@ pub mod exit;
 pub mod inspect;
 pub mod manual;
 pub mod mesh;
+#[cfg(feature = "flows")]
 pub mod pack;
 mod processes;
 pub mod refine;
 pub mod signals;
+#[cfg(feature = "flows")]
 pub mod solve;
 pub mod view;
 
@@ -49,23 +53,7 @@ pub fn parse() -> Cli {
 
 /// Runs a command line; returns the exit code.
 pub fn run(cli: &Cli) -> u8 {
-    let json = match &cli.command {
-        Command::Mesh(args) => args.output.json,
-        Command::Estimate(args) => args.output.json,
-        Command::Inspect(args) => args.output.json,
-        Command::Refine(args) => args.output.json,
-        Command::Pack(args) => args.report.json,
-        Command::Solve(args) => args.output.json,
-        Command::View(args) => args.report.json,
-        Command::Bench(cli::BenchCommand::Mesh(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Solve(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Move(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Adapt(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Flux(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Hex(args)) => args.run.output.json,
-        Command::Bench(cli::BenchCommand::Grains(args)) => args.output.json,
-        _ => false,
-    };
+    let json = cli.command.output().is_some_and(|output| output.json);
     allocator::JSON.store(json, std::sync::atomic::Ordering::Relaxed);
     let joined = processes::join(cli);
     let world = joined.as_ref().ok().and_then(Option::as_ref);
@@ -92,6 +80,13 @@ fn report(failure: &Error, json: bool) {
     console::tell(&exit::text(failure));
 }
 
+/// What a program without the feature `flows` says to their commands and cases.
+#[cfg(not(feature = "flows"))]
+fn without_flows() -> Error {
+    Error::input("this program was built without flows: it makes meshes only")
+        .hint("build all of it: cargo build --release")
+}
+
 fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
     pool::check_memory(1)?;
     signals::install();
@@ -100,16 +95,11 @@ fn dispatch(cli: &Cli, world: Option<&Arc<World>>) -> Result<(), Error> {
         Command::Estimate(args) => mesh::estimate(args),
         Command::Inspect(args) => inspect::command(args),
         Command::Refine(args) => refine::command(args),
-        Command::Pack(args) => pack::command(args),
-        Command::Solve(args) => solve::command(args, world),
         Command::View(args) => view::command(args),
-        Command::Bench(cli::BenchCommand::Mesh(args)) => bench::mesh(args),
-        Command::Bench(cli::BenchCommand::Solve(args)) => bench::solve::command(args),
-        Command::Bench(cli::BenchCommand::Move(args)) => bench::solve::moving::command(args),
-        Command::Bench(cli::BenchCommand::Adapt(args)) => bench::adapt::command(args),
-        Command::Bench(cli::BenchCommand::Flux(args)) => bench::flux::command(args),
-        Command::Bench(cli::BenchCommand::Hex(args)) => bench::hex::command(args),
-        Command::Bench(cli::BenchCommand::Grains(args)) => bench::grains::command(args),
+        #[cfg(feature = "flows")]
+        Command::Flows(command) => command.run(world),
+        #[cfg(not(feature = "flows"))]
+        Command::NotBuilt { .. } => Err(without_flows()),
         Command::Demo { force } => demo::command(*force),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { dir } => manual::man(dir.as_deref()),

@@ -9,8 +9,7 @@ use cutlink::mesh::build::{AnyPlaced, Builder, Placed, ms};
 use cutlink::mesh::product;
 use cutlink::mesh::report::{MeshReport, Times};
 use cutlink::mesh::resolve::{self, Job, Source};
-use cutlink::options::MeshOptions;
-use cutlink::{Case, Error, EstimateOptions, Observer, config, estimate, output, pool};
+use cutlink::{Error, Observer, config, estimate, output, pool};
 use cutlink_device::memory;
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_mesher::intersect::Meet;
@@ -18,7 +17,7 @@ use cutlink_mesher::primitives::SHAPES;
 use cutlink_mesher::read::is_stream;
 use cutlink_mpi::World;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -42,12 +41,13 @@ pub fn command(args: &MeshArgs, world: Option<&Arc<World>>) -> Result<(), Error>
 /// # Errors
 /// Any failure; `docs/cli.md` lists the exit codes.
 pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
-    if let Some(path) = case_of(args) {
-        return estimate_flow(args, &path);
+    #[cfg(feature = "flows")]
+    if case_of(args).is_some() || args.flow.is_given() {
+        return crate::solve::estimate(args, case_of(args));
     }
-    if args.re.is_some() || args.y_plus.is_some() {
-        return Err(Error::input("--re and --y-plus are for flows")
-            .hint("give a case: cutlink estimate case.toml"));
+    #[cfg(not(feature = "flows"))]
+    if case_of(args).is_some() {
+        return Err(crate::without_flows());
     }
     let mesh = MeshArgs {
         options: args.options.clone(),
@@ -62,37 +62,14 @@ pub fn estimate(args: &EstimateArgs) -> Result<(), Error> {
 }
 
 /// The case that an estimate is of, if its only file is one.
-fn case_of(args: &EstimateArgs) -> Option<PathBuf> {
+fn case_of(args: &EstimateArgs) -> Option<&Path> {
     let [path] = args.options.file.as_deref()? else {
         return None;
     };
     let is_case = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    is_case.then(|| path.clone())
-}
-
-/// Estimates a flow.
-fn estimate_flow(args: &EstimateArgs, path: &Path) -> Result<(), Error> {
-    let given = MeshOptions {
-        file: None,
-        device: None,
-        threads: None,
-        ..args.options.clone()
-    };
-    if given != MeshOptions::default() || args.mem.is_some() || args.config.is_some() {
-        return Err(Error::input("a case has options of its own for the mesh")
-            .hint("besides the case give --device, --threads, --re, --y-plus or --json only; change [mesh] in the case"));
-    }
-    let mut options = EstimateOptions::default();
-    options.re = args.re;
-    options.y_plus = args.y_plus;
-    options.device = args.options.device;
-    options.threads = args.options.threads.unwrap_or(0);
-    let made = Case::read(path)?.estimate(&options)?;
-    let console = Console::new(args.output);
-    console.show(&made.text)?;
-    console.object(&made.json)
+    is_case.then_some(path)
 }
 
 /// The goal of a run.

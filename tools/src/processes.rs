@@ -1,5 +1,7 @@
 //! Several processes of the program, as an MPI launcher starts them.
 
+#[cfg(feature = "flows")]
+use crate::cli::FlowCommand;
 use crate::cli::{Cli, Command};
 use crate::{console, exit};
 use cutlink::{Error, ErrorKind};
@@ -19,7 +21,9 @@ pub(crate) fn join(cli: &Cli) -> Result<Option<Arc<World>>, Error> {
         return Ok(None);
     };
     match &cli.command {
-        Command::Solve(args) if !args.dry_run && !args.schema && args.example.is_none() => {}
+        #[cfg(feature = "flows")]
+        Command::Flows(FlowCommand::Solve(args))
+            if !args.dry_run && !args.schema && args.example.is_none() => {}
         Command::Mesh(args) if !args.dry_run && args.write_config.is_none() => {}
         _ => {
             let message = format!(

@@ -1,10 +1,10 @@
 //! `cutlink solve`: the plan of a case, its run, an example case, or the schema of cases.
 
-use crate::cli::SolveArgs;
+use crate::cli::{EstimateArgs, SolveArgs};
 use crate::console::{self, Console};
 use crate::signals;
 use cutlink::solve::example;
-use cutlink::{AnyCase, Error, RunOptions, output};
+use cutlink::{AnyCase, Case, Error, EstimateOptions, MeshOptions, RunOptions, output};
 use cutlink_mpi::World;
 use std::{path::Path, sync::Arc};
 
@@ -87,4 +87,34 @@ fn write_example(name: &str, args: &SolveArgs) -> Result<(), Error> {
     Console::new(args.output).show(&format!(
         "written to {path}; run it: cutlink solve {path}\n"
     ))
+}
+
+/// Runs `cutlink estimate` of a case.
+///
+/// # Errors
+/// No case, or options of meshes beside it; any failure to read or to resolve it.
+pub fn estimate(args: &EstimateArgs, path: Option<&Path>) -> Result<(), Error> {
+    let Some(path) = path else {
+        return Err(Error::input("--re and --y-plus are for flows")
+            .hint("give a case: cutlink estimate case.toml"));
+    };
+    let given = MeshOptions {
+        file: None,
+        device: None,
+        threads: None,
+        ..args.options.clone()
+    };
+    if given != MeshOptions::default() || args.mem.is_some() || args.config.is_some() {
+        return Err(Error::input("a case has options of its own for the mesh")
+            .hint("besides the case give --device, --threads, --re, --y-plus or --json only; change [mesh] in the case"));
+    }
+    let mut options = EstimateOptions::default();
+    options.re = args.flow.re;
+    options.y_plus = args.flow.y_plus;
+    options.device = args.options.device;
+    options.threads = args.options.threads.unwrap_or(0);
+    let made = Case::read(path)?.estimate(&options)?;
+    let console = Console::new(args.output);
+    console.show(&made.text)?;
+    console.object(&made.json)
 }

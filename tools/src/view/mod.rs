@@ -7,10 +7,10 @@ mod server;
 
 use crate::cli::ViewArgs;
 use crate::console::Console;
-use cutlink::flow::lock::is_running;
 use cutlink::inspect::{
     self, InspectReport, Inspected, SurfaceReport, mesh_page, polymesh_page, surface_page,
 };
+use cutlink::lock::is_running;
 use cutlink::{Error, output};
 use cutlink_hex::PolyMesh;
 use cutlink_mesher::exact::Facet;

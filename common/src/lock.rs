@@ -3,7 +3,7 @@
 //! An operating system lock on a hidden file, which ends with its process in any case. On a file system without locks,
 //! a second run is not detected.
 
-use cutlink_common::{Error, output};
+use crate::{Error, output};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
