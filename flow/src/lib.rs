@@ -50,6 +50,7 @@ pub mod setting;
 mod state;
 mod steps;
 pub mod tables;
+mod trial;
 pub mod verdict;
 pub mod watch;
 #[cfg(test)]
@@ -62,6 +63,7 @@ pub use means::Statistics;
 pub use setting::{RunSetting, RunTimes, Until, until};
 pub use state::{FlowState, places};
 pub use steps::{CHUNK, run};
+pub use trial::{duration, is_tried};
 pub use verdict::{Check, Grade};
 pub use watch::Growth;
 

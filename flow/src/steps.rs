@@ -167,12 +167,9 @@ impl<const D: usize> Run<'_, D> {
     /// Steps to the next check of the flow.
     fn to_next_look(&self, flow: &dyn Flow<D>) -> u64 {
         let step = flow.steps();
-        let to_multiple = |of: u64| of - step % of;
         let every = self.setting.checkpoint_every.filter(|&every| every > 0);
-        let periods = every.map(to_multiple);
-        let due = self.fields.next_due(step).into_iter();
-        let due = due.chain(flow.next_due(step)).map(|due| due - step);
-        due.chain(periods).fold(to_multiple(CHUNK), u64::min)
+        let periods = every.map(|every| step + every - step % every);
+        to_next_check(flow, self.fields.next_due(step).into_iter().chain(periods))
     }
 
     fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<RunSummary, Error> {
@@ -272,7 +269,7 @@ impl<const D: usize> Run<'_, D> {
             has_forces: self.setting.has_forces,
             wants_details: self.observer.wants_details(),
             is_start: step == self.begun_at,
-            is_watched: step > self.begun_at && step.is_multiple_of(WHOLE.max(sparse(step, 16))),
+            is_watched: is_watched(step, self.begun_at),
             history: &self.setting.history,
             body: self.fields.body(),
         }
@@ -491,6 +488,22 @@ impl<const D: usize> Run<'_, D> {
         self.aside += self.save_time;
         Ok(())
     }
+}
+
+/// Steps from now to the next check of a flow: at multiples of [`CHUNK`], where its look is due, and at the steps `due`.
+pub(super) fn to_next_check<const D: usize>(
+    flow: &dyn Flow<D>,
+    due: impl IntoIterator<Item = u64>,
+) -> u64 {
+    let step = flow.steps();
+    let due = due.into_iter().chain(flow.next_due(step));
+    due.map(|due| due - step)
+        .fold(CHUNK - step % CHUNK, u64::min)
+}
+
+/// Whether what may grow without bound is looked at, in a run that has begun at a step.
+pub(super) fn is_watched(step: u64, begun_at: u64) -> bool {
+    step > begun_at && step.is_multiple_of(WHOLE.max(sparse(step, 16)))
 }
 
 /// Each check scans the whole history, so checks are spaced in proportion to the steps so far (O(n) in total). They are

@@ -1,8 +1,9 @@
 //! The forecast of a run: physical and lattice units, levels, memory, time.
 //!
-//! The time is the number of block updates over the speed of a periodic box without body and refinement, measured for a
-//! tenth of a second with the same lattice, collision and precision on the same backend. Blocks next to a wall, a face
-//! of the box or another level cost more ([`Plan::level_work`]). Without output; accurate to within a factor of two.
+//! Of flows that are small enough, the time is that of their first steps ([`cutlink_flow::RunPlan::tried`]). Else it is the number
+//! of block updates over the speed of a periodic box without body and refinement, measured for a tenth of a second with the same
+//! lattice, collision and precision on the same backend. Blocks next to a wall, a face of the box or another level cost more
+//! ([`Plan::level_work`]). Without output.
 
 use crate::solve::{
     laws::Laws,
@@ -12,7 +13,7 @@ use crate::solve::{
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind, device::DeviceReport};
 use cutlink_device::{Backend, Memory, memory};
-use cutlink_flow::{Until, fields, verdict::Verdict};
+use cutlink_flow::{Until, duration, fields, verdict::Verdict};
 use cutlink_meshing::{
     mesh::{build::bare, report::bytes},
     options::Root,
@@ -113,14 +114,14 @@ impl Sheet {
         })
     }
 
-    /// The forecast as JSON; `speed` in updates per second.
+    /// The forecast as JSON; `speed` in updates per second, none if the flow itself is to be tried.
     pub(crate) fn to_json<const D: usize>(
         self,
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
         device: &DeviceReport,
-        speed: f64,
-        (shares, costs): (&[Shares], &Costs),
+        speed: Option<f64>,
+        shares: &[Shares],
         laws: &Laws,
     ) -> serde_json::Value {
         let (physics, units) = (&resolved.physics, &resolved.units);
@@ -134,6 +135,7 @@ impl Sheet {
             })
         };
         let level_bytes = plan.level_bytes(self.memory);
+        let costs = speed.map(|speed| Costs::new(self.memory, self.weight, speed));
         serde_json::json!({
             "schema": cutlink_common::JSON_SCHEMA,
             "cutlink": env!("CARGO_PKG_VERSION"),
@@ -155,9 +157,9 @@ impl Sheet {
             "levels": plan.levels.iter().zip(level_bytes).map(level).collect::<Vec<_>>(),
             "walls": self.walls(),
             "bytes": { "flow": self.flow, "output": self.output },
-            "ranks": shares.iter().map(|s| s.to_json(Some(costs))).collect::<Vec<_>>(),
+            "ranks": shares.iter().map(|s| s.to_json(costs.as_ref())).collect::<Vec<_>>(),
             "updates_per_step": self.updates,
-            "seconds": self.steps as f64 * self.weight as f64 / speed,
+            "seconds": speed.map(|speed| self.steps as f64 * self.weight as f64 / speed),
             "unstable": resolved.unstable.as_ref().map(ToString::to_string),
             "forecast": Verdict::new(laws.forecast(), &resolved.case.run.accept).to_json(),
         })
@@ -190,13 +192,13 @@ impl Sheet {
         .hint("use fewer levels, a coarser root grid or precision = \"f32\" or \"f16\", or drop [output.averages]"))
     }
 
-    /// The forecast as text; `speed` in updates per second.
+    /// The forecast as text; `speed` in updates per second, none if the flow itself is to be tried.
     pub(crate) fn text<const D: usize>(
         &self,
         plan: &Plan<'_, D>,
         resolved: &Resolved<D>,
-        speed: f64,
-        (shares, costs): (&[Shares], &Costs),
+        speed: Option<f64>,
+        shares: &[Shares],
         laws: &Laws,
     ) -> String {
         let (physics, units) = (&resolved.physics, &resolved.units);
@@ -268,8 +270,18 @@ impl Sheet {
         }
         let forecast = Verdict::new(laws.forecast(), &resolved.case.run.accept);
         text += &forecast.text("forecast", true);
+        let _ = writeln!(
+            text,
+            "memory: {} for the flow, {} for output",
+            bytes(self.flow),
+            bytes(self.output)
+        );
+        let Some(speed) = speed else {
+            return text;
+        };
+        let costs = Costs::new(self.memory, self.weight, speed);
         for shares in shares {
-            let _ = writeln!(text, "{}", shares.text(costs));
+            let _ = writeln!(text, "{}", shares.text(&costs));
         }
         let most = match resolved.until {
             Until::Steps(_) => "",
@@ -277,11 +289,8 @@ impl Sheet {
         };
         let _ = writeln!(
             text,
-            "memory: {} for the flow, {} for output\n\
-             time: {most}{} root steps of {:.3} million updates, about {} at {:.1} MLUPS \
+            "time: {most}{} root steps of {:.3} million updates, about {} at {:.1} MLUPS \
              (plain boxes reach {:.1} here)",
-            bytes(self.flow),
-            bytes(self.output),
             self.steps,
             self.updates as f64 / 1e6,
             duration(self.steps as f64 * self.weight as f64 / speed),
@@ -289,17 +298,6 @@ impl Sheet {
             speed / 1e6
         );
         text
-    }
-}
-
-/// A duration in a readable unit.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1.0 => "a second".into(),
-        s if s < 100.0 => format!("{s:.0} s"),
-        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
-        s => format!("{:.1} days", s / 86_400.0),
     }
 }
 
@@ -349,22 +347,4 @@ where
         steps += 1;
     }
     Ok((steps * updates) as f64 / began.elapsed().as_secs_f64())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_readable_units() {
-        for (seconds, text) in [
-            (0.2, "a second"),
-            (59.0, "59 s"),
-            (600.0, "10 min"),
-            (9000.0, "2.5 h"),
-            (864_000.0, "10.0 days"),
-        ] {
-            assert_eq!(duration(seconds), text);
-        }
-    }
 }

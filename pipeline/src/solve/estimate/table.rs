@@ -1,8 +1,8 @@
 //! An estimate as text and as JSON.
 
 use super::{Choice, Found, Target};
-use crate::solve::sheet::duration;
 use cutlink_device::Memory;
+use cutlink_flow::duration;
 use cutlink_meshing::mesh::report::{bytes, columns, grouped, short};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

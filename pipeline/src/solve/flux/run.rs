@@ -191,17 +191,18 @@ impl FluxCase {
         let dt = settle_step(&setting, &mut flow).map_err(named)?;
         let resolved = self.with_step(setting, dt).map_err(named)?;
         let steps = options.steps.unwrap_or(resolved.steps);
+        let start = FluxStart::of(&flow, &resolved.setting);
+        let plan = resolved.plan(start, steps, &device);
         if only_plan || observer.wants_summary() {
-            let start = FluxStart::of(&flow, &resolved.setting);
-            let plan = resolved.plan(start, steps, &device);
             observer.summary(&plan.text)?;
-            if only_plan {
-                return Ok(Outcome::Planned(plan));
-            }
         }
         let mesh = Leaves::<D>::new(&Host, *flow.leaves().grid());
         let setting = resolved.run_setting(mesh.map_err(failed)?.checksum(), device)?;
         let mut gas = Gas::new(flow, backend, resolved);
+        if only_plan {
+            let tried = plan.tried(&mut gas, setting, options, observer);
+            return tried.map(Outcome::Planned).map_err(named);
+        }
         cutlink_flow::run(&mut gas, setting, options, observer).map(Outcome::Ran)
     }
 

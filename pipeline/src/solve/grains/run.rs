@@ -7,6 +7,7 @@ use cutlink_device::DeviceChoice;
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting,
     fields::{FieldName, FieldUnit, FieldUnits},
+    is_tried,
     tables::{FieldUnitsName, OutputTable},
 };
 use serde_json::json;
@@ -57,11 +58,15 @@ impl GrainsCase {
         let plan = plan(&setting, steps);
         if only_plan || observer.wants_summary() {
             observer.summary(&plan.text)?;
-            if only_plan {
-                return Ok(Outcome::Planned(plan));
-            }
+        }
+        if only_plan && !is_tried(setting.bytes) {
+            return Ok(Outcome::Planned(plan));
         }
         let mut flow = GrainsFlow::new(setting, units, every);
+        if only_plan {
+            let tried = plan.tried(&mut flow, run, options, observer);
+            return tried.map(Outcome::Planned).map_err(named);
+        }
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
     }
 }

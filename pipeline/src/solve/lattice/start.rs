@@ -12,7 +12,7 @@ use crate::solve::{
     motion::{self, Maker, Motions},
     notes,
     resolve::{CaseGrid, Resolved, refused},
-    shares::{Costs, Shares, processes},
+    shares::{Shares, processes},
     sheet::{self, Sheet},
     turbulence,
 };
@@ -21,6 +21,7 @@ use cutlink_device::Memory;
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting, fields,
     history::History,
+    is_tried,
     looks::Looks,
     tables::{OutputTable, RunTable},
     verdict::check_accepted,
@@ -106,8 +107,12 @@ where
     }
     let ranks = ranks_of(options);
     let forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
+    let is_tried = forecast.shares.is_empty() && is_tried(forecast.sheet.flow);
     let planned = match inputs.only_plan || observer.wants_summary() {
-        true => Some(forecast.told(backend, (&plan, &resolved, &laws), &inputs, observer)?),
+        true => {
+            let of = (&plan, &resolved, &laws);
+            Some(forecast.told(backend, of, &inputs, is_tried, observer)?)
+        }
         false => None,
     };
     let of_sound = sound::notes(&resolved);
@@ -118,9 +123,11 @@ where
     if planned.is_none() {
         laws.notes().iter().for_each(|note| observer.note(note));
     }
-    if let Some(planned) = planned.filter(|_| inputs.only_plan) {
-        return Ok(Outcome::Planned(planned));
-    }
+    let planned = planned.filter(|_| inputs.only_plan);
+    let planned = match planned {
+        Some(planned) if !is_tried => return Ok(Outcome::Planned(planned)),
+        planned => planned,
+    };
     forecast.sheet.check_memory(backend)?;
     limit_cells(
         case,
@@ -181,6 +188,10 @@ where
         resolved,
         flow,
     };
+    if let Some(planned) = planned {
+        let tried = planned.tried(&mut flow, setting, options, observer);
+        return tried.map(Outcome::Planned);
+    }
     cutlink_flow::run(&mut flow, setting, options, observer).map(Outcome::Ran)
 }
 
@@ -269,12 +280,13 @@ impl Forecast {
         })
     }
 
-    /// Shows the plan with the speed of the backend, and returns it.
+    /// Shows the plan, with the speed of the backend unless the flow itself is tried, and returns it.
     fn told<const D: usize, B: FlowKernels<D>>(
         &self,
         backend: &B,
         (plan, resolved, laws): (&Plan<'_, D>, &Resolved<D>, &Laws),
         inputs: &Inputs<'_, D>,
+        is_tried: bool,
         observer: &mut dyn Observer,
     ) -> Result<RunPlan, Error>
     where
@@ -285,15 +297,15 @@ impl Forecast {
             true => self.sheet.storage,
             false => CellStorage::Populations,
         };
-        let speed = sheet::calibrate(backend, &plan.params, storage)?;
-        let costs = Costs::new(B::MEMORY, self.sheet.weight, speed);
-        let (device, shared) = (&inputs.device, (&self.shares[..], &costs));
-        let text = self.sheet.text(plan, resolved, speed, shared, laws);
+        let calibrated = || sheet::calibrate(backend, &plan.params, storage);
+        let speed = (!is_tried).then(calibrated).transpose()?;
+        let (device, shares) = (&inputs.device, &self.shares[..]);
+        let text = self.sheet.text(plan, resolved, speed, shares, laws);
         let text = format!("device  {}\n{text}", device.text());
         observer.summary(&text)?;
         let json = self
             .sheet
-            .to_json(plan, resolved, device, speed, shared, laws);
+            .to_json(plan, resolved, device, speed, shares, laws);
         Ok(RunPlan::new(text, json))
     }
 }

@@ -18,6 +18,7 @@ use cutlink_device::{DeviceChoice, Host, Selected, select};
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting,
     fields::{FieldName, FieldUnit, FieldUnits},
+    is_tried,
     looks::Looks,
 };
 use cutlink_mesher::{
@@ -119,9 +120,9 @@ impl TwoPhaseCase {
         let plan = plan(&setting, steps, &device);
         if only_plan || observer.wants_summary() {
             observer.summary(&plan.text)?;
-            if only_plan {
-                return Ok(Outcome::Planned(plan));
-            }
+        }
+        if only_plan && !is_tried(setting.bytes) {
+            return Ok(Outcome::Planned(plan));
         }
         let TwoPhaseSetting {
             mesh,
@@ -163,6 +164,10 @@ impl TwoPhaseCase {
         let watched = (tables, frame, running);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
+        if only_plan {
+            let tried = plan.tried(&mut flow, run, options, observer);
+            return tried.map(Outcome::Planned).map_err(named);
+        }
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
     }
 }
