@@ -21,7 +21,7 @@ FACES = {
 }
 # Collision, lattice, u dx / nu on the root level.
 BOUNDS = [
-    ("bgk", "d3q19", 10), ("bgk", "d3q27", 10), ("regularized", "d3q19", 1000), ("regularized", "d3q27", 10000), ("cumulant", "d3q27", 3000),
+    ("bgk", "d3q19", 10), ("bgk", "d3q27", 10), ("regularized", "d3q19", 1000), ("regularized", "d3q27", 10000), ("cumulant", "d3q27", 10000),
     ("kbc", "d3q27", 200),
 ]
 
