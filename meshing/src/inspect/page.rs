@@ -115,6 +115,13 @@ pub fn surface_page<const D: usize>(
         rows,
     }];
     page.marks = marks;
+    show(&mut page, report, surface);
+    page
+}
+
+/// Adds the surface itself: in space, or as lines in the plane.
+fn show<const D: usize>(page: &mut ReportPage, report: &SurfaceReport<D>, surface: &Surface<D>) {
+    let health = &report.health;
     if D == 3 {
         page.surface = Some(PageSurface {
             points: surface.vertices.iter().map(in_space).collect(),
@@ -146,7 +153,6 @@ pub fn surface_page<const D: usize>(
             ..PageSlice::default()
         }];
     }
-    page
 }
 
 /// The rows of a surface's health, and what is drawn in red.
@@ -217,45 +223,46 @@ fn health_rows<const D: usize>(
     ];
     let mut marks = edges.marks.clone();
     if let Some(found) = &report.intersections {
-        let size = longest(health.bounds);
-        let mut places = Vec::new();
-        for facet in crossing {
-            let corners: Vec<[f64; 3]> = facet.iter().map(in_space).collect();
-            for k in 0..corners.len() {
-                marks.extend([corners[k], corners[(k + 1) % corners.len()]]);
-            }
-            let at = mean(&corners);
-            add_place(
-                &mut places,
-                PagePlace {
-                    at,
-                    size: 0.02 * size,
-                    normal: [0.0; 3],
-                },
-                size,
-            );
-        }
+        let titles = [
+            "No self-intersections".into(),
+            format!(
+                "{} of {} intersect",
+                counted(found.pairs, "pair"),
+                counted(found.facets, "facet")
+            ),
+        ];
+        let note = "harmless for the mesh: the winding number decides, and it is exact";
         rows.push(PageCheck {
-            places,
-            ..check(
-                found.pairs == 0,
-                PageGrade::Warn,
-                [
-                    "No self-intersections".into(),
-                    format!(
-                        "{} of {} intersect",
-                        counted(found.pairs, "pair"),
-                        counted(found.facets, "facet")
-                    ),
-                ],
-                "harmless for the mesh: the winding number decides, and it is exact",
-            )
+            places: places_of(crossing, longest(health.bounds), &mut marks),
+            ..check(found.pairs == 0, PageGrade::Warn, titles, note)
         });
     }
     if D != 3 {
         marks.clear();
     }
     (rows, marks)
+}
+
+/// Where facets intersect others, and their edges.
+fn places_of<const D: usize>(
+    crossing: &[[[f64; D]; D]],
+    size: f64,
+    marks: &mut Vec<[f64; 3]>,
+) -> Vec<PagePlace> {
+    let mut places = Vec::new();
+    for facet in crossing {
+        let corners: Vec<[f64; 3]> = facet.iter().map(in_space).collect();
+        for k in 0..corners.len() {
+            marks.extend([corners[k], corners[(k + 1) % corners.len()]]);
+        }
+        let place = PagePlace {
+            at: mean(&corners),
+            size: 0.02 * size,
+            normal: [0.0; 3],
+        };
+        add_place(&mut places, place, size);
+    }
+    places
 }
 
 fn longest<const D: usize>(bounds: [[f64; D]; 2]) -> f64 {

@@ -156,6 +156,39 @@ impl Case {
     }
 }
 
+/// How often what is written, and what at the end.
+struct Every {
+    forces: u64,
+    integrals: u64,
+    checkpoint: Option<u64>,
+    checkpoint_at_end: bool,
+    report: bool,
+}
+
+impl Every {
+    fn of(given: &OutputTable) -> Self {
+        Self {
+            forces: given.forces_every.unwrap_or(1),
+            integrals: given.integrals_every.unwrap_or(INTEGRALS_EVERY),
+            checkpoint: given.checkpoint_every,
+            checkpoint_at_end: given.checkpoint_at_end.unwrap_or(true),
+            report: given.report.unwrap_or(true),
+        }
+    }
+
+    /// With all keys given.
+    fn table(&self, of: OutputTable) -> OutputTable {
+        OutputTable {
+            forces_every: Some(self.forces),
+            integrals_every: Some(self.integrals),
+            checkpoint_every: self.checkpoint,
+            checkpoint_at_end: Some(self.checkpoint_at_end),
+            report: Some(self.report),
+            ..of
+        }
+    }
+}
+
 fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolved<D>, Error> {
     case.dimensions_of_domain()?;
     let case = &with_free_stream::<D>(case)?;
@@ -192,7 +225,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let recirculation = case.output.recirculation.as_ref();
     let recirculation = recirculation.map(|of| recirculation::line(of, grid.frame, &axes));
     let (line, recirculation) = recirculation.transpose()?.unzip();
-    let forces_every = case.output.forces_every.unwrap_or(1);
+    let every = Every::of(&case.output);
     let adapted = case.adapt.as_ref().map(|table| {
         let scale = AdaptScale {
             frame: grid.frame,
@@ -215,7 +248,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         modeled: found.modeled,
         interpolation: numerics.interpolation,
         moment_center,
-        forces: forces_every > 0,
+        forces: every.forces > 0,
         variations: found.variations,
         sponges: found.sponges,
         adaptation,
@@ -233,10 +266,6 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         return Err(refused(why));
     }
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
-    let integrals_every = case.output.integrals_every.unwrap_or(INTEGRALS_EVERY);
-    let checkpoint_every = case.output.checkpoint_every;
-    let checkpoint_at_end = case.output.checkpoint_at_end.unwrap_or(true);
-    let report = case.output.report.unwrap_or(true);
     let resolved = Case {
         physics: table,
         numerics: numerics.table(),
@@ -247,13 +276,8 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         run,
         output: OutputTable {
             folder: Some(folder.clone()),
-            forces_every: Some(forces_every),
-            integrals_every: Some(integrals_every),
             recirculation,
-            checkpoint_every,
-            checkpoint_at_end: Some(checkpoint_at_end),
-            report: Some(report),
-            ..output
+            ..every.table(output)
         },
         ..Case::default()
     };
@@ -267,12 +291,12 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         groups,
         until,
         folder,
-        forces_every,
-        integrals_every,
+        forces_every: every.forces,
+        integrals_every: every.integrals,
         recirculation: line,
-        checkpoint_every,
-        checkpoint_at_end,
-        report,
+        checkpoint_every: every.checkpoint,
+        checkpoint_at_end: every.checkpoint_at_end,
+        report: every.report,
         outputs,
         initial,
         fastest,

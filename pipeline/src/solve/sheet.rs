@@ -245,8 +245,34 @@ impl Sheet {
             self.storage.name(),
             self.bytes_per_cell
         );
+        text += &self.walls_text();
+        if let Some(unstable) = &resolved.unstable {
+            let _ = writeln!(
+                text,
+                "running despite a stability limit (allow_unstable): {unstable}"
+            );
+        }
+        let forecast = Verdict::new(laws.forecast(), &resolved.case.run.accept);
+        text += &forecast.text("forecast", true);
+        let _ = writeln!(
+            text,
+            "memory: {} for the flow, {} for output",
+            bytes(self.flow),
+            bytes(self.output)
+        );
+        if let Some(speed) = speed {
+            let costs = Costs::new(self.memory, self.weight, speed);
+            for shares in shares {
+                let _ = writeln!(text, "{}", shares.text(&costs));
+            }
+            text += &self.time_text(resolved.until, speed);
+        }
+        text
+    }
+
+    fn walls_text(&self) -> String {
         let census = &self.census;
-        let _ = write!(text, "walls: {} cut links", census.links);
+        let mut text = format!("walls: {} cut links", census.links);
         for (links, scheme) in [
             (
                 census.linear_instead,
@@ -262,42 +288,24 @@ impl Sheet {
             }
         }
         text.push('\n');
-        if let Some(unstable) = &resolved.unstable {
-            let _ = writeln!(
-                text,
-                "running despite a stability limit (allow_unstable): {unstable}"
-            );
-        }
-        let forecast = Verdict::new(laws.forecast(), &resolved.case.run.accept);
-        text += &forecast.text("forecast", true);
-        let _ = writeln!(
-            text,
-            "memory: {} for the flow, {} for output",
-            bytes(self.flow),
-            bytes(self.output)
-        );
-        let Some(speed) = speed else {
-            return text;
-        };
-        let costs = Costs::new(self.memory, self.weight, speed);
-        for shares in shares {
-            let _ = writeln!(text, "{}", shares.text(&costs));
-        }
-        let most = match resolved.until {
+        text
+    }
+
+    /// The time at so many updates per second.
+    fn time_text(&self, until: Until, speed: f64) -> String {
+        let most = match until {
             Until::Steps(_) => "",
             Until::Settled { .. } => "at most ",
         };
-        let _ = writeln!(
-            text,
+        format!(
             "time: {most}{} root steps of {:.3} million updates, about {} at {:.1} MLUPS \
-             (plain boxes reach {:.1} here)",
+             (plain boxes reach {:.1} here)\n",
             self.steps,
             self.updates as f64 / 1e6,
             duration(self.steps as f64 * self.weight as f64 / speed),
             speed * self.updates as f64 / self.weight.max(1) as f64 / 1e6,
             speed / 1e6
-        );
-        text
+        )
     }
 }
 

@@ -174,6 +174,23 @@ impl FluxCase {
         }
     }
 
+    /// Checks that what asks for forces has walls and a reference.
+    fn check_forces(&self, has_walls: bool, has_reference: bool) -> Result<(), Error> {
+        let every = self.output.forces_every;
+        if !has_walls && (self.reference.is_some() || every.is_some()) {
+            return Err(Error::input(
+                "[reference] and [output] forces_every are for walls, and there are none",
+            ));
+        }
+        if !has_reference && every.is_some_and(|every| every > 0) {
+            return Err(Error::input(
+                "[output] forces_every is given, and no [reference] velocity",
+            )
+            .hint("give it: coefficients of forces need one"));
+        }
+        Ok(())
+    }
+
     /// Resolves all defaults; `free` bytes of memory are there for elements.
     ///
     /// # Errors
@@ -217,38 +234,26 @@ impl FluxCase {
                 "[numerics] relaxation is given, and no body with a file or shape",
             ));
         }
-        let has_bodies = !self.bodies.is_empty();
         let around = shaped.as_ref().map(|shaped| shaped.bounds);
         let reference = match patches.is_empty() {
             true => None,
             false => self.reference(params.far_field.as_ref(), &bounds, around.as_ref())?,
         };
-        if patches.is_empty() && (self.reference.is_some() || self.output.forces_every.is_some()) {
-            return Err(Error::input(
-                "[reference] and [output] forces_every are for walls, and there are none",
-            ));
-        }
-        if reference.is_none() && self.output.forces_every.is_some_and(|every| every > 0) {
-            return Err(Error::input(
-                "[output] forces_every is given, and no [reference] velocity",
-            )
-            .hint("give it: coefficients of forces need one"));
-        }
+        self.check_forces(!patches.is_empty(), reference.is_some())?;
         let (reference, reference_table) = reference.unzip();
         let names: Vec<String> = patches.iter().map(|(_, name)| name.clone()).collect();
         let groups = groups(&self.groups, &names)?;
         let [through, patience] = times(&params, reference.as_ref(), &bounds);
         let one = bytes_of_element::<D>(order, precision, viscosity.is_some());
         let room = (free as f64 * SHARE_OF_MEMORY) as u64 / one;
-        let adapted = self.adapt.as_ref();
         let setting = AdaptSetting {
             order,
             precision,
             bounds,
             room,
-            has_bodies,
+            has_bodies: !self.bodies.is_empty(),
         };
-        let adapted = adapted.map(|table| adapt(table, &setting));
+        let adapted = self.adapt.as_ref().map(|table| adapt(table, &setting));
         let (adaptation, adapt_table) = adapted.transpose()?.unzip();
         let mut notes = Vec::new();
         if let Some(shaped) = shaped {

@@ -137,10 +137,7 @@ where
         backend.free_bytes(),
     )
     .map_err(named)?;
-    let initial = resolved.case.initial.as_ref();
-    let from = initial.and_then(|table| table.from.as_deref());
-    let from = from.filter(|_| !options.resume);
-    let earlier = from.map(inputs.load).transpose().map_err(named)?;
+    let earlier = earlier_of(&resolved, &inputs).map_err(named)?;
     set_up.plan = planning.elapsed().as_secs_f64();
     let starting = Instant::now();
     let mut flow = start(plan, backend, options, &ranks)?;
@@ -148,13 +145,7 @@ where
         sheet, mut shares, ..
     } = forecast;
     let mut shares = shares.pop();
-    let messages = flow.messages();
-    let why = shares.as_mut().and_then(|of| of.take_messages(messages));
-    if let Some(why) = why {
-        observer.note(&format!(
-            "messages between ranks pass through host memory, which is slow: {why}"
-        ));
-    }
+    note_messages(&*flow, shares.as_mut(), observer);
     flow.sample_forces_every(resolved.forces_every);
     initial_state::set(&mut *flow, &resolved, &mesh.frame, earlier, observer).map_err(named)?;
     flow.wait()?;
@@ -166,11 +157,7 @@ where
     }
     let mut flow = Lattice {
         surface: inputs.surfaces.snapped,
-        motions: bodies.as_ref().map(|bodies| {
-            let parts = bodies.surface.bodies().iter();
-            let names: Vec<&str> = parts.map(|of| of.name.as_str()).collect();
-            Motions::new(&names, mesh.frame, resolved.units, resolved.forces_every)
-        }),
+        motions: bodies.as_ref().map(|of| motions_of(of, mesh, &resolved)),
         bodies,
         energy: Energy::of(&resolved),
         integrals: Integrals::new(&resolved, &mesh.patches),
@@ -193,6 +180,41 @@ where
         return tried.map(Outcome::Planned);
     }
     cutlink_flow::run(&mut flow, setting, options, observer).map(Outcome::Ran)
+}
+
+/// The flow of another run that the initial state is from, unless a checkpoint takes its place.
+fn earlier_of<const D: usize>(
+    resolved: &Resolved<D>,
+    inputs: &Inputs<'_, D>,
+) -> Result<Option<Earlier<D>>, Error> {
+    let initial = resolved.case.initial.as_ref();
+    let from = initial.and_then(|table| table.from.as_deref());
+    let from = from.filter(|_| !inputs.options.resume);
+    from.map(inputs.load).transpose()
+}
+
+/// A note where messages between ranks are slow.
+fn note_messages<const D: usize>(
+    flow: &dyn LatticeFlow<D>,
+    shares: Option<&mut Shares>,
+    observer: &mut dyn Observer,
+) {
+    if let Some(why) = shares.and_then(|of| of.take_messages(flow.messages())) {
+        observer.note(&format!(
+            "messages between ranks pass through host memory, which is slow: {why}"
+        ));
+    }
+}
+
+/// `motion.csv` of bodies that move.
+fn motions_of<const D: usize>(
+    bodies: &RigidBodies<D>,
+    mesh: &Mesh<D>,
+    resolved: &Resolved<D>,
+) -> Motions<D> {
+    let parts = bodies.surface.bodies().iter();
+    let names: Vec<&str> = parts.map(|of| of.name.as_str()).collect();
+    Motions::new(&names, mesh.frame, resolved.units, resolved.forces_every)
 }
 
 /// The plan of a flow, and its bodies that move.

@@ -96,6 +96,24 @@ pub(super) fn corners<const D: usize>(what: &str, given: &[f64]) -> Result<[[f64
     }
 }
 
+/// The free bytes, of the host and of a device, if so many fit.
+///
+/// # Errors
+/// Cells that do not.
+fn check_memory(cells: usize, bytes: u64, on_device: Option<u64>) -> Result<u64, Error> {
+    let free = Host.free_bytes().min(on_device.unwrap_or(u64::MAX));
+    if bytes <= free {
+        return Ok(free);
+    }
+    let place = match on_device {
+        Some(on_device) if on_device == free => " on the GPU",
+        _ => "",
+    };
+    let text = format!("{cells} cells need {bytes} bytes of memory, and {free} are free{place}");
+    Err(Error::new(ErrorKind::Memory, text)
+        .hint("fewer [domain] root cells or levels, or smaller [[refine]] boxes"))
+}
+
 impl TwoPhaseCase {
     /// The number of dimensions.
     ///
@@ -145,17 +163,7 @@ impl TwoPhaseCase {
         let h = frame.dx / f64::from(1u32 << (mesh.forest.levels.len() - 1));
         let of_spheres = spheres.as_ref().map_or(0, |of| of.bytes(cells, h));
         let bytes = cells as u64 * bytes_of_cell(D as u64) + of_spheres;
-        let free = Host.free_bytes().min(on_device.unwrap_or(u64::MAX));
-        if bytes > free {
-            let place = match on_device {
-                Some(on_device) if on_device == free => " on the GPU",
-                _ => "",
-            };
-            let text =
-                format!("{cells} cells need {bytes} bytes of memory, and {free} are free{place}");
-            return Err(Error::new(ErrorKind::Memory, text)
-                .hint("fewer [domain] root cells or levels, or smaller [[refine]] boxes"));
-        }
+        let free = check_memory(cells, bytes, on_device)?;
         mesh.classes.solid = bodies.solid(&mesh);
         let is_full =
             |id: u32| mesh.classes.solid[id as usize].count_ones() as usize == dims::cells(D);
