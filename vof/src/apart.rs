@@ -3,6 +3,7 @@
 use crate::TwoPhaseError;
 use crate::adapt::{SeenBlocks, Sight};
 use crate::flow::StepDone;
+use crate::grains::Coupled;
 use crate::kernels::TwoPhaseKernels;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
@@ -33,13 +34,14 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
     /// Those of [`Running::step`].
     pub(crate) fn step(
         &mut self,
-        mesh: &FlowMesh<D>,
-        params: &FlowParams<D>,
+        (mesh, params): (&FlowMesh<D>, &FlowParams<D>),
         host: &Fields<D>,
         next: Next,
+        grains: Option<&mut Coupled>,
     ) -> Result<(StepDone, Survey), TwoPhaseError> {
         self.is_ahead = true;
-        self.prepare(mesh, host)?.step(mesh, params, next, None)
+        let running = self.prepare(mesh, host)?;
+        running.step(mesh, params, next, grains)
     }
 
     /// Fractions after a way.

@@ -79,9 +79,6 @@ pub enum TwoPhaseError {
         /// Its centre, m.
         at: [f64; 3],
     },
-    /// Grains in a flow whose steps are on a GPU.
-    #[error("flows with grains run on the CPU: take `cpu` as the device")]
-    GrainsOnGpu,
     /// Bytes that are no state of these grains.
     #[error("a saved state is not of the grains of this flow")]
     SavedGrains,

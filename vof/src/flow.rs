@@ -265,15 +265,12 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     fn run(&mut self, next: Next) -> Result<(StepDone, Survey), TwoPhaseError> {
         let (mesh, params) = (&self.mesh, &self.params);
+        let grains = self.grains.as_deref_mut();
         #[cfg(feature = "cuda")]
         if let Some(device) = &mut self.device {
-            if self.grains.is_some() {
-                return Err(TwoPhaseError::GrainsOnGpu);
-            }
-            return device.step(mesh, params, &self.host.fields, next);
+            return device.step((mesh, params), &self.host.fields, next, grains);
         }
-        self.host
-            .step(mesh, params, next, self.grains.as_deref_mut())
+        self.host.step(mesh, params, next, grains)
     }
 
     /// Brings the host up to the last step, also where that failed.

@@ -1,7 +1,7 @@
 //! Faces between cells, and accelerations of faces by surface tension and weight.
 
 use crate::TwoPhaseError;
-use crate::grain_cells::GrainCells;
+use crate::grain_cells::GrainFields;
 use crate::interface::{Curvature, curvature, is_mixed};
 use crate::lines::Lines;
 use crate::mesh::FlowMesh;
@@ -76,11 +76,22 @@ impl<const D: usize> FlowMesh<D> {
         out: &mut [f64],
         of: impl Fn(usize, usize, usize) -> f64 + Sync,
     ) {
+        let set = |out: &mut f64, block, cell, side| *out = of(block, cell, side);
+        self.each_face(out, |_| true, set);
+    }
+
+    /// Changes values of faces of leaves of some blocks, each on its own.
+    pub(crate) fn each_face(
+        &self,
+        out: &mut [f64],
+        is_wanted: impl Fn(usize) -> bool + Sync,
+        change: impl Fn(&mut f64, usize, usize, usize) + Sync,
+    ) {
         let per = faces::per_block(D);
         out.par_chunks_mut(per)
             .enumerate()
             .for_each(|(block, out)| {
-                if !self.blocks.is_leaf(block) {
+                if !self.blocks.is_leaf(block) || !is_wanted(block) {
                     return;
                 }
                 for cell in 0..dims::cells(D) {
@@ -88,7 +99,7 @@ impl<const D: usize> FlowMesh<D> {
                     for axis in 0..D {
                         for upper in 0..=usize::from(at[axis] == 3) {
                             let side = 2 * axis + upper;
-                            out[faces::of_side(D, side, cell)] = of(block, cell, side);
+                            change(&mut out[faces::of_side(D, side, cell)], block, cell, side);
                         }
                     }
                 }
@@ -114,7 +125,7 @@ fn at_face(alpha: &[f64], curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
 fn at_opening<const D: usize>(
     mesh: &FlowMesh<D>,
     (params, fields): (&FlowParams<D>, &Fields<D>),
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     (block, own, side): (usize, usize, usize),
     liquid: f64,
 ) -> f64 {
@@ -140,7 +151,7 @@ fn at_opening<const D: usize>(
 pub(crate) fn accelerate<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     fields: &Fields<D>,
     out: &mut [f64],
 ) -> Result<Curvature, TwoPhaseError> {
@@ -170,7 +181,7 @@ pub(crate) fn accelerate<const D: usize>(
         let (at, axis) = (mesh.face_centre(block, cell, side), side / 2);
         let turned = params.turning.as_ref();
         let turned = turned.map_or(0.0, |of| of.acceleration(at, axis));
-        let turned = grains.map_or(turned, |of| turned + of.drive[axis]);
+        let turned = grains.map_or(turned, |of| turned + of.cells.drive[axis]);
         let [ca, cb] = cells.map(|c| alpha[c]);
         let mixed = cells.iter().any(|&c| is_mixed(alpha[c]));
         // Grains have no tension, and no lines.

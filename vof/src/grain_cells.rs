@@ -3,9 +3,9 @@
 use crate::TwoPhaseError;
 use crate::mesh::FlowMesh;
 use crate::overlap::part_in_ball;
-use crate::velocity::next;
 use cutlink_amr::{NONE, dims};
 use cutlink_device::memory;
+use cutlink_elliptic::Beside;
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
@@ -48,14 +48,15 @@ pub(crate) const LEAST_CLEAR: f64 = 1e-3;
 pub(crate) struct GrainCell {
     /// Number in arrays.
     pub(crate) cell: u32,
-    /// Its block, for faces.
-    pub(crate) block: u32,
+    pub(crate) grain: u32,
+    /// The same cell of a later grain, as its place among all; or [`NONE`].
+    pub(crate) after: u32,
+    /// Which of the grain's periodic images is there: 13 is itself, see [`image_shift`].
+    pub(crate) image: u8,
     /// The part that is in the grain, 0 to 1.
     pub(crate) part: f64,
     /// From the grain's centre to the cell's, m.
     pub(crate) arm: [f64; 3],
-    /// By side, the place of the cell beyond among those of the grain, or [`NONE`].
-    pub(crate) beside: [u32; 6],
 }
 
 impl GrainCell {
@@ -66,36 +67,35 @@ impl GrainCell {
     }
 }
 
-/// The cells of all grains.
+/// The cells of all grains, lists alone: what a backend makes its [`GrainFields`] of.
 #[derive(Debug)]
 pub(crate) struct GrainCells {
     /// Cells of each grain begin here in `of`; and their number.
     pub(crate) first: Vec<usize>,
     pub(crate) of: Vec<GrainCell>,
+    /// By grain, m.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "of GPUs"))]
+    pub(crate) centre: Vec<[f64; 3]>,
     /// By grain, kg/m³.
     pub(crate) density: Vec<f64>,
     /// The volume of a cell, m³.
     pub(crate) volume: f64,
-    /// By cell of the mesh: the part that is fluid, 0 to 1.
-    pub(crate) clear: Vec<f64>,
-    /// By cell of the mesh: mass of grains over the volume, kg/m³.
-    pub(crate) mass: Vec<f64>,
-    /// Cells with fluid and grains, ascending: their number in arrays, and where their entries end.
-    pub(crate) cut: Vec<(u32, usize)>,
-    /// Of these cells: grain, and place in `of`.
-    pub(crate) entries: Vec<(u32, u32)>,
     /// An acceleration of all faces, m/s².
     pub(crate) drive: [f64; 3],
 }
 
 /// What errors of memory call the cells.
-const WHAT: &str = "cells of grains";
+pub(crate) const WHAT: &str = "cells of grains";
 
 /// The part of a grain's volume that has to be in cells of fluid.
 const LEAST: f64 = 0.5;
 
+/// Lanes of sums over a grain's cells, and threads of a GPU that take them.
+pub(crate) const GRAIN_LANES: usize = 256;
+
 impl GrainCells {
-    /// The cells of balls. Cost: 20 ns for each cell at a surface; passes over the mesh.
+    /// The cells of balls. Cost: 20 ns for each cell at a surface, and a pass over the mesh. 64 bytes a cell of a grain; 4 bytes a cell
+    /// of the mesh meanwhile.
     ///
     /// # Errors
     /// A ball on a coarse level; one that has left the fluid; memory.
@@ -104,60 +104,33 @@ impl GrainCells {
         roots: &[u32],
         balls: &[Ball],
     ) -> Result<Self, TwoPhaseError> {
-        let found: Result<Vec<Vec<GrainCell>>, TwoPhaseError> = (balls.par_iter())
-            .map(|ball| cells_of(mesh, roots, ball))
+        let found: Result<Vec<Vec<GrainCell>>, TwoPhaseError> = (balls.par_iter().enumerate())
+            .map(|(grain, ball)| cells_of(mesh, roots, (grain, ball)))
             .collect();
         let found = found?;
         let total = found.iter().map(Vec::len).sum();
         let mut cells = Self {
             first: memory::with_capacity(WHAT, balls.len() + 1)?,
             of: memory::with_capacity(WHAT, total)?,
+            centre: balls.iter().map(|ball| ball.centre).collect(),
             density: balls.iter().map(|ball| ball.density).collect(),
             volume: mesh.width(mesh.blocks.finest()).powi(D as i32),
-            clear: Vec::new(),
-            mass: Vec::new(),
-            cut: Vec::new(),
-            entries: Vec::new(),
             drive: [0.0; 3],
         };
-        memory::grow(WHAT, &mut cells.clear, mesh.blocks.cells(), 1.0)?;
-        memory::grow(WHAT, &mut cells.mass, mesh.blocks.cells(), 0.0)?;
         cells.first.push(0);
-        for (of, ball) in found.into_iter().zip(balls) {
-            for cell in &of {
-                let at = cell.cell as usize;
-                cells.clear[at] = (cells.clear[at] - cell.part).max(0.0);
-                cells.mass[at] += cell.part * ball.density;
-            }
-            cells.of.extend(linked(mesh, of));
+        for of in found {
+            cells.of.extend(of);
             cells.first.push(cells.of.len());
         }
-        cells.find_cut()?;
+        let mut last = Vec::new();
+        memory::grow(WHAT, &mut last, mesh.blocks.cells(), NONE)?;
+        for at in 0..cells.of.len() {
+            let before = std::mem::replace(&mut last[cells.of[at].cell as usize], at as u32);
+            if before != NONE {
+                cells.of[before as usize].after = at as u32;
+            }
+        }
         Ok(cells)
-    }
-
-    /// Cells with fluid and grains.
-    fn find_cut(&mut self) -> Result<(), TwoPhaseError> {
-        let mut all: Vec<(u32, u32, u32)> = memory::with_capacity(WHAT, self.of.len())?;
-        for grain in 0..self.len() {
-            for at in self.range(grain) {
-                let cell = &self.of[at];
-                if self.clear[cell.cell as usize] > 0.0 {
-                    all.push((cell.cell, grain as u32, at as u32));
-                }
-            }
-        }
-        all.sort_unstable();
-        self.entries = memory::with_capacity(WHAT, all.len())?;
-        for (cell, grain, at) in all {
-            self.entries.push((grain, at));
-            let end = self.entries.len();
-            match self.cut.last_mut() {
-                Some(last) if last.0 == cell => last.1 = end,
-                _ => self.cut.push((cell, end)),
-            }
-        }
-        Ok(())
     }
 
     /// Grains.
@@ -170,55 +143,122 @@ impl GrainCells {
         self.first[grain]..self.first[grain + 1]
     }
 
-    /// Cut cells with their entries.
-    pub(crate) fn cut(&self) -> impl Iterator<Item = (usize, &[(u32, u32)])> {
-        let mut begin = 0;
-        self.cut.iter().map(move |&(cell, end)| {
-            let entries = &self.entries[begin..end];
-            begin = end;
-            (cell as usize, entries)
-        })
-    }
-
-    /// Sums over the cells of each grain, in their order: of what `of` gives for a grain and its cell.
-    pub(crate) fn sums(
-        &self,
-        of: impl Fn(usize, &GrainCell) -> [f64; 3] + Sync,
-    ) -> Vec<[[f64; 3]; 2]> {
+    /// Sums over the cells of each grain of what `of` gives for a cell: a vector, and its moment about the centre. In an order that suits
+    /// a GPU: lane `l` of [`GRAIN_LANES`] adds every 256th cell from the `l`-th on, and a tree adds the lanes, the upper half to the
+    /// lower one, and so on.
+    pub(crate) fn sums(&self, of: impl Fn(&GrainCell) -> [f64; 3] + Sync) -> Vec<[[f64; 3]; 2]> {
         let each = |grain: usize| {
-            let mut sum = [[0.0; 3]; 2];
-            for cell in &self.of[self.range(grain)] {
-                let (f, r) = (of(grain, cell), cell.arm);
-                for a in 0..3 {
-                    let (b, c) = ((a + 1) % 3, (a + 2) % 3);
-                    sum[0][a] += f[a];
-                    sum[1][a] += r[b] * f[c] - r[c] * f[b];
+            let mut lanes = [[[0.0; 3]; 2]; GRAIN_LANES];
+            for row in self.of[self.range(grain)].chunks(GRAIN_LANES) {
+                for (sum, cell) in lanes.iter_mut().zip(row) {
+                    let (f, r) = (of(cell), cell.arm);
+                    for a in 0..3 {
+                        let (b, c) = ((a + 1) % 3, (a + 2) % 3);
+                        sum[0][a] += f[a];
+                        sum[1][a] += r[b] * f[c] - r[c] * f[b];
+                    }
                 }
             }
-            sum
+            let mut half = GRAIN_LANES / 2;
+            while half > 0 {
+                let (low, high) = lanes.split_at_mut(half);
+                for (low, high) in low.as_flattened_mut().iter_mut().zip(high.as_flattened()) {
+                    for (low, high) in low.iter_mut().zip(high) {
+                        *low += high;
+                    }
+                }
+                half /= 2;
+            }
+            lanes[0]
         };
         (0..self.len()).into_par_iter().map(each).collect()
     }
 }
 
-/// Cells that know those beside them; ids begin at the first one.
-fn linked<const D: usize>(mesh: &FlowMesh<D>, mut of: Vec<GrainCell>) -> Vec<GrainCell> {
-    let mut places: Vec<(u32, u32)> = (of.iter().zip(0..)).map(|(c, i)| (c.cell, i)).collect();
-    places.sort_unstable();
-    let count = dims::cells(D);
-    for cell in &mut of {
-        let (block, own) = (cell.block as usize, cell.cell as usize % count);
-        for side in 0..2 * D {
-            let Some((b, c)) = next(mesh, block, own, side) else {
+/// The cells of all grains, and what they make of the mesh's cells, in the host's memory. 20 bytes a cell of the mesh.
+#[derive(Debug)]
+pub(crate) struct GrainFields {
+    pub(crate) cells: GrainCells,
+    /// By cell of the mesh: the part that is fluid, 0 to 1.
+    pub(crate) clear: Vec<f64>,
+    /// By cell of the mesh: mass of grains over the volume, kg/m³.
+    pub(crate) mass: Vec<f64>,
+    /// By cell of the mesh: its place among the cells of the first grain that is in it, or [`NONE`].
+    place: Vec<u32>,
+    /// By block: whether a grain is in a cell of it, or of a block beside it.
+    pub(crate) is_near: Vec<bool>,
+}
+
+impl GrainFields {
+    /// # Errors
+    /// Memory.
+    pub(crate) fn new<const D: usize>(
+        mesh: &FlowMesh<D>,
+        cells: GrainCells,
+    ) -> Result<Self, TwoPhaseError> {
+        let mut fields = Self {
+            cells,
+            clear: Vec::new(),
+            mass: Vec::new(),
+            place: Vec::new(),
+            is_near: Vec::new(),
+        };
+        let all = mesh.blocks.cells();
+        memory::grow(WHAT, &mut fields.clear, all, 1.0)?;
+        memory::grow(WHAT, &mut fields.mass, all, 0.0)?;
+        memory::grow(WHAT, &mut fields.place, all, NONE)?;
+        fields.is_near = vec![false; mesh.blocks.len()];
+        let mut last = usize::MAX;
+        for (of, at) in fields.cells.of.iter().zip(0..) {
+            let cell = of.cell as usize;
+            fields.clear[cell] = (fields.clear[cell] - of.part).max(0.0);
+            fields.mass[cell] += of.part * fields.cells.density[of.grain as usize];
+            if fields.place[cell] == NONE {
+                fields.place[cell] = at;
+            }
+            let block = cell / dims::cells(D);
+            if block == last {
                 continue;
-            };
-            let number = (b * count + c) as u32;
-            if let Ok(found) = places.binary_search_by_key(&number, |place| place.0) {
-                cell.beside[side] = places[found].1;
+            }
+            last = block;
+            fields.is_near[block] = true;
+            for side in 0..2 * D {
+                if let Beside::Same(beside) = mesh.blocks.beside(block, side) {
+                    fields.is_near[beside] = true;
+                }
             }
         }
+        Ok(fields)
     }
-    of
+
+    /// What grains have of a cell of the mesh, in their order.
+    #[inline]
+    pub(crate) fn in_cell(&self, cell: usize) -> impl Iterator<Item = &GrainCell> {
+        let of = |place: u32| self.cells.of.get(place as usize);
+        std::iter::successors(of(self.place[cell]), move |cell| of(cell.after))
+    }
+
+    /// Whether a grain is in a cell of the mesh.
+    #[inline]
+    pub(crate) fn has(&self, cell: usize) -> bool {
+        self.place[cell] != NONE
+    }
+
+    /// Cells of the mesh that grains are in, each once, with their place in the order of all.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, usize)> {
+        let places = self.cells.of.iter().map(|of| of.cell as usize).enumerate();
+        places.filter(|&(at, cell)| self.place[cell] as usize == at)
+    }
+
+    /// As [`each`](Self::each), those that have fluid too.
+    pub(crate) fn cut(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.each().filter(|&(_, cell)| self.clear[cell] > 0.0)
+    }
+}
+
+/// How many periods an image of a grain is shifted by along each axis: -1 to 1.
+pub(crate) fn image_shift(image: u8) -> [f64; 3] {
+    [image % 3, image / 3 % 3, image / 9].map(|s| f64::from(s) - 1.0)
 }
 
 /// Root blocks by their place in the grid of roots, x fastest.
@@ -240,12 +280,12 @@ pub(crate) fn root_table<const D: usize>(mesh: &FlowMesh<D>) -> Vec<u32> {
 fn cells_of<const D: usize>(
     mesh: &FlowMesh<D>,
     roots: &[u32],
-    ball: &Ball,
+    (grain, ball): (usize, &Ball),
 ) -> Result<Vec<GrainCell>, TwoPhaseError> {
     let ([low, high], periodic) = (mesh.corners(), mesh.blocks.periodic());
     let mut found = Vec::new();
-    for image in 0..27usize {
-        let shift = [image % 3, image / 3 % 3, image / 9].map(|s| s as f64 - 1.0);
+    for image in 0..27 {
+        let shift = image_shift(image);
         let is_one = (0..3).all(|a| shift[a] == 0.0 || (a < D && periodic[a]));
         if !is_one {
             continue;
@@ -254,7 +294,11 @@ fn cells_of<const D: usize>(
         for a in 0..D {
             centre[a] += shift[a] * (high[a] - low[a]);
         }
+        let first = found.len();
         gather(mesh, roots, centre, ball.radius, &mut found)?;
+        for cell in &mut found[first..] {
+            (cell.grain, cell.image) = (grain as u32, image);
+        }
     }
     let volume = mesh.width(mesh.blocks.finest()).powi(D as i32);
     let inside: f64 = found.iter().map(|cell| cell.part * volume).sum();
@@ -344,10 +388,11 @@ fn descend<const D: usize>(
         }
         found.push(GrainCell {
             cell: (block * dims::cells(D) + cell) as u32,
-            block: block as u32,
+            grain: NONE,
+            after: NONE,
+            image: u8::MAX,
             part,
             arm,
-            beside: [NONE; 6],
         });
     }
     Ok(())

@@ -16,8 +16,8 @@
 mod saved;
 
 use crate::flow::TwoPhaseFlow;
-use crate::grain_cells::{Ball, GrainCells, RigidMotion, root_table};
-use crate::kernels::TwoPhaseKernels;
+use crate::grain_cells::{Ball, GrainCells, GrainFields, RigidMotion, root_table};
+use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::penalty::GrainSum;
@@ -454,10 +454,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// weight of the grains. Grains are at least four cells of the finest level wide, and on that level, which a mesh that
     /// [follows](Self::follow) has around them. Cells in grains have fluid as before, which moves with them and counts as volume.
     ///
-    /// Steps are at most `0.04 r² ρ_s / μ` long then.
+    /// Steps are at most `0.4 r² ρ_s / μ` long then.
     ///
     /// # Errors
-    /// A flow in 2D; another box; grains that are too small, or on a coarse level; memory. Steps on a GPU are refused.
+    /// A flow in 2D; another box; grains that are too small, or on a coarse level; memory.
     pub fn with_grains(mut self, bed: Bed, coupling: GrainCoupling) -> Result<Self, TwoPhaseError> {
         check_turning(&self.params)?;
         let coupled = Coupled::new(&self.mesh, bed, coupling)?;
@@ -501,7 +501,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let Some(of) = &self.grains else {
             return Ok(None);
         };
-        Ok(Some(of.cells(&self.mesh)?.clear))
+        let cells = of.cells(&self.mesh)?;
+        Ok(Some(GrainFields::new(&self.mesh, cells)?.clear))
     }
 
     /// Momentum of the fluid outside of grains and of the grains, kg m/s. In a periodic box it stays as it is, up to the
@@ -547,9 +548,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
 /// Cells of grains where the flow has them, in a backend's memory.
 pub(crate) fn on_backend<const D: usize, B: TwoPhaseKernels<D>>(
-    backend: &B,
-    mesh: &FlowMesh<D>,
+    at: &Scene<'_, D, B>,
     of: &Coupled,
 ) -> Result<B::Grains, TwoPhaseError> {
-    backend.grains(of.cells(mesh)?)
+    B::grains(at, of.cells(at.mesh)?)
 }

@@ -273,14 +273,7 @@ impl<const D: usize> FlowMesh<D> {
 
     /// The lower and the upper corner of the box, m.
     pub fn corners(&self) -> [[f64; D]; 2] {
-        let size = self
-            .blocks
-            .root()
-            .map(|n| f64::from(4 * n) * self.root_width);
-        [
-            self.origin,
-            std::array::from_fn(|a| self.origin[a] + size[a]),
-        ]
+        corners(&self.blocks, self.origin, self.root_width)
     }
 
     /// Fills a tile with a block's values and those around it: coarser leaves' where there is no block of its level;
@@ -403,6 +396,16 @@ impl<const D: usize> FlowMesh<D> {
 /// The width of a level's cells.
 fn width(of_root: f64, level: usize) -> f64 {
     of_root / f64::from(1u32 << level)
+}
+
+/// The lower and the upper corner of a box of blocks, m.
+pub(crate) fn corners<const D: usize>(
+    blocks: &Blocks<D>,
+    origin: [f64; D],
+    of_root: f64,
+) -> [[f64; D]; 2] {
+    let size = blocks.root().map(|n| f64::from(4 * n) * of_root);
+    [origin, std::array::from_fn(|a| origin[a] + size[a])]
 }
 
 /// The centre of a cell in a box that begins at `origin`, whose root cells have a width.

@@ -5,7 +5,7 @@
 
 use crate::equations::Equations;
 use crate::forces::Face;
-use crate::grain_cells::GrainCells;
+use crate::grain_cells::GrainFields;
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
@@ -71,7 +71,7 @@ pub(crate) fn project<const D: usize, B: TwoPhaseKernels<D>>(
 pub(crate) fn to_faces<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     fields: &mut Fields<D>,
     acceleration: &[f64],
     dt: f64,
@@ -113,7 +113,7 @@ pub(crate) fn area<const D: usize>(mesh: &FlowMesh<D>, block: usize) -> f64 {
 pub(crate) fn conductance<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     alpha: &[f64],
     out: &mut [f64],
 ) {
@@ -208,7 +208,7 @@ pub(crate) fn sizes<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], b: &[f64],
 pub(crate) fn pull<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     fields: &Fields<D>,
     before: &[f64],
     out: &mut [f64],

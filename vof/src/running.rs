@@ -349,7 +349,7 @@ fn before<const D: usize, B: TwoPhaseKernels<D>>(
     if let Some(known) = coupled.take_interior() {
         return Ok(known);
     }
-    let cells = grains::on_backend(at.backend, at.mesh, coupled)?;
+    let cells = grains::on_backend(at, coupled)?;
     let at = at.with_grains(&cells);
     B::rigid(&at, &coupled.motions(), fields)?;
     if next.way.steps == 0 {
@@ -367,7 +367,7 @@ fn with_grains<const D: usize, B: TwoPhaseKernels<D>>(
     (dt, interior): (f64, &[GrainSum]),
 ) -> Result<(usize, usize), TwoPhaseError> {
     coupled.foresee(dt);
-    let cells = grains::on_backend(at.backend, at.mesh, coupled)?;
+    let cells = grains::on_backend(at, coupled)?;
     let at = &at.with_grains(&cells);
     let (after, around) = (B::interior(at, fields)?, B::around(at, &fields.alpha)?);
     let h = at.mesh.width(at.mesh.blocks.finest());

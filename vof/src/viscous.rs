@@ -7,7 +7,7 @@
 
 use crate::equations::{Equations, Viscous};
 use crate::forces::Face;
-use crate::grain_cells::{GrainCells, RigidMotion};
+use crate::grain_cells::{GrainFields, RigidMotion};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
@@ -139,7 +139,7 @@ pub(crate) fn kick(pull: &[f64], dt: f64, u: &mut [f64]) {
 pub(crate) fn viscosity<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     alpha: &[f64],
     out: &mut [f64],
 ) {
@@ -169,7 +169,7 @@ pub(crate) struct System<'a, B: Backend> {
 pub(crate) fn equation<const D: usize>(
     mesh: &FlowMesh<D>,
     params: &FlowParams<D>,
-    grains: Option<&GrainCells>,
+    grains: Option<&GrainFields>,
     of: &System<'_, Host>,
     diagonal: &mut [f64],
     b: &mut [f64],

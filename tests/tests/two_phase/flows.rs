@@ -25,10 +25,10 @@ backend_test!(
     a_saved_state,
 );
 
-const STEPS: usize = 20;
+pub(crate) const STEPS: usize = 20;
 
 /// A backend that makes steps.
-trait Steps {
+pub(crate) trait Steps {
     fn steps<const D: usize>(&self, flow: TwoPhaseFlow<D>) -> TwoPhaseFlow<D>;
 }
 
@@ -47,7 +47,7 @@ impl Steps for Cuda {
 }
 
 /// What both have to agree on: `make` makes a flow, `go` does what is compared.
-fn compare<const D: usize, K: Steps>(
+pub(crate) fn compare<const D: usize, K: Steps>(
     kernels: &K,
     make: impl Fn() -> TwoPhaseFlow<D>,
     go: impl Fn(&mut TwoPhaseFlow<D>) -> Vec<f64>,
@@ -62,7 +62,7 @@ fn compare<const D: usize, K: Steps>(
 }
 
 /// Compares all fields, by the place of the first number that differs.
-fn same_bits<const D: usize>(here: &TwoPhaseFlow<D>, there: &TwoPhaseFlow<D>) {
+pub(crate) fn same_bits<const D: usize>(here: &TwoPhaseFlow<D>, there: &TwoPhaseFlow<D>) {
     let [a, b] = [here.save(), there.save()];
     assert_eq!(a.refined, b.refined, "meshes");
     let cells = here.alpha().len();
@@ -82,6 +82,13 @@ fn same_bits<const D: usize>(here: &TwoPhaseFlow<D>, there: &TwoPhaseFlow<D>) {
     same("pull", &a.values[pull..], &b.values[pull..]);
     assert_eq!(a.time.to_bits(), b.time.to_bits(), "time");
     assert_eq!(a.path.to_bits(), b.path.to_bits(), "path");
+    let [a, b] = [here, there].map(|flow| flow.save_grains().expect("memory"));
+    assert!(
+        a == b,
+        "grains: {:?}, {:?}",
+        here.grain_motions(),
+        there.grain_motions()
+    );
 }
 
 fn same(name: &str, a: &[f64], b: &[f64]) {
@@ -94,7 +101,7 @@ fn same(name: &str, a: &[f64], b: &[f64]) {
 }
 
 /// Single steps, each followed by a copy to the host, then the rest by one advance.
-fn steps<const D: usize>(flow: &mut TwoPhaseFlow<D>) -> Vec<f64> {
+pub(crate) fn steps<const D: usize>(flow: &mut TwoPhaseFlow<D>) -> Vec<f64> {
     let mut out = Vec::new();
     let mut add = |done: &StepDone| {
         out.extend([done.dt, done.courant, done.divergence]);

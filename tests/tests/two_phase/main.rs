@@ -5,9 +5,14 @@
 //! |---|---|
 //! | `elliptic` | operators, cycles and solutions on random forests |
 //! | `flows` | steps of flows, on meshes that stay or follow the interface |
+//! | `grains` | the same with spheres |
 
+#[allow(dead_code, reason = "those of `vof/tests`, which use more of them")]
+#[path = "../../../vof/tests/vof/beds.rs"]
+mod beds;
 mod elliptic;
 mod flows;
+mod grains;
 #[allow(dead_code, reason = "those of `vof/tests`, which use more of them")]
 #[path = "../../../vof/tests/vof/mesh.rs"]
 mod mesh;

@@ -20,6 +20,7 @@ mod surface;
 mod adaptation;
 mod advection;
 mod area;
+mod beds;
 mod contact;
 mod curvature;
 mod flow;

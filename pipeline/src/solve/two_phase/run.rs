@@ -14,7 +14,7 @@ use cutlink_common::{
     device::{DeviceReport, Opened},
     pool,
 };
-use cutlink_device::{DeviceChoice, Host, Selected, select};
+use cutlink_device::{Host, select};
 use cutlink_flow::{
     RunOptions, RunPlan, RunSetting,
     fields::{FieldName, FieldUnit, FieldUnits},
@@ -44,14 +44,14 @@ impl TwoPhaseCase {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, Error> {
         check_alone(options, "two-phase flow")?;
-        let choice = self.device(options.device.unwrap_or_default().0)?;
+        let choice = options.device.unwrap_or_default().0;
         let mut selected = select(choice)?;
         let work = || {
             let opened = Opened::open(choice, &mut selected)?;
             let begun = Begun {
                 options,
                 only_plan,
-                device: self.device_report(&selected, &opened, options),
+                device: DeviceReport::new(&selected, &opened),
                 opened,
                 observer,
             };
@@ -61,36 +61,6 @@ impl TwoPhaseCase {
             }
         };
         pool::install(options.threads, work)
-    }
-
-    /// The device to choose: the CPU for spheres.
-    ///
-    /// # Errors
-    /// A GPU that was asked for.
-    fn device(&self, asked: DeviceChoice) -> Result<DeviceChoice, Error> {
-        match asked {
-            _ if self.particles.is_empty() => Ok(asked),
-            DeviceChoice::Cuda(_) => Err(Error::input(format!(
-                "{}: two-phase flow with [[particles]] does not run on a GPU",
-                self.name()
-            ))
-            .hint("leave --device out, or choose cpu")),
-            DeviceChoice::Auto | DeviceChoice::Cpu => Ok(DeviceChoice::Cpu),
-        }
-    }
-
-    fn device_report(
-        &self,
-        selected: &Selected,
-        opened: &Opened,
-        options: &RunOptions,
-    ) -> DeviceReport {
-        let mut report = DeviceReport::new(selected, opened);
-        let asked = options.device.unwrap_or_default().0;
-        if !self.particles.is_empty() && asked == DeviceChoice::Auto {
-            report.reason = "flows with [[particles]] run there".into();
-        }
-        report
     }
 
     fn in_dimension<const D: usize>(&self, begun: Begun<'_>) -> Result<Outcome, Error>

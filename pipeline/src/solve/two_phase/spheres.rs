@@ -22,10 +22,10 @@ use std::collections::HashSet;
 /// Least diameter of a sphere in widths of the finest cells.
 const LEAST_CELLS: f64 = 4.0;
 
-/// Bytes of a cell in a flow with spheres besides: two shares and two densities.
-const BYTES_OF_CELL: u64 = 32;
+/// Bytes of a cell in a flow with spheres besides: the part that is fluid, the density of spheres, places in two lists.
+const BYTES_OF_CELL: u64 = 24;
 
-/// Bytes of a cell in a sphere: its part, arm and neighbours, twice.
+/// Bytes of a cell in a sphere: its part, arm and places, twice, and three velocities.
 const BYTES_OF_PART: f64 = 200.0;
 
 /// The spheres of a flow, and what they are made from.

@@ -2,6 +2,7 @@
 
 #include "cells.cuh"
 #include "face.cuh"
+#include "grain_cells.cuh"
 #include "lines.cuh"
 
 // Curvature of the cells of the finest level, 1/m; none of others.
@@ -27,7 +28,7 @@ __device__ inline double at_face(const double* alpha, const Curvatures& curvatur
 }
 
 // One thread a face. `has_lines`: whether there are planes, smoothed.
-extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* alpha, const double* flux,
+extern "C" __global__ void accelerate(Mesh mesh, Params params, Grains grains, const double* alpha, const double* flux,
                                       Curvatures curvatures, Planes planes, Components pulls, uint32_t has_lines,
                                       double* out) {
     const Lines lines = {mesh, params, alpha, planes, pulls};
@@ -35,7 +36,7 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* al
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Face face = face_at(mesh, params, block, cell, side);
         if (is_pressure(params, face.kind, side)) {
-            const double inside = params.rho(alpha[Cell{block, cell}.index()]);
+            const double inside = grains.rho(params, alpha, Cell{block, cell}.index());
             const double beyond = params.rho(params.face(side).liquid);
             const double head = params.head(face_centre(mesh, block, cell, side));
             const double up = flux[face_index({block, cell}, side)];
@@ -49,19 +50,25 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* al
         }
         const Vector at = face_centre(mesh, block, cell, side);
         const int axis = side >> 1;
-        const double turned = params.turned(at, axis);
-        const double ca = alpha[face.cells[0].index()], cb = alpha[face.cells[1].index()];
+        const uint64_t low = face.cells[0].index(), high = face.cells[1].index();
+        double turned = params.turned(at, axis), clear = 1.0;
+        if (grains.are_there()) {
+            turned += grains.drive[axis];
+            // Grains have no tension, and no lines.
+            clear = fmin(grains.clear[low], grains.clear[high]);
+        }
+        const double ca = alpha[low], cb = alpha[high];
         const bool has_both = is_mixed(ca) || is_mixed(cb);
-        if (ca == cb && !has_both) {
+        if (ca == cb && !has_both && clear == 1.0) {
             return turned;
         }
-        const double ra = params.rho(ca), rb = params.rho(cb);
+        const double ra = grains.rho(params, alpha, low), rb = grains.rho(params, alpha, high);
         const double mean = 0.5 * (ra + rb), distance = 0.5 * (face.widths[0] + face.widths[1]);
         double force = 0.0;
         if (sigma > 0.0) {
             const double k =
                 params.has_fixed_curvature ? params.fixed_curvature : at_face(alpha, curvatures, face.cells);
-            force += sigma * k * (cb - ca);
+            force += clear * (sigma * k * (cb - ca));
         }
         force -= params.head(at) * (rb - ra);
         if (has_lines && has_both) {
@@ -69,7 +76,8 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, const double* al
             const double rise =
                 params.head(centre_of(mesh, b.block, b.cell)) - params.head(centre_of(mesh, a.block, a.cell));
             const double felt = rise + distance * (turned - lines.pull(face.cells, axis));
-            force += (lines.density(a, b, axis) - mean) * felt;
+            const double fluid = 0.5 * (params.rho(ca) + params.rho(cb));
+            force += clear * ((lines.density(a, b, axis) - fluid) * felt);
         }
         return force / mean / distance + turned;
     });

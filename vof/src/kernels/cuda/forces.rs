@@ -1,5 +1,6 @@
 //! Accelerations of faces by surface tension and weight.
 
+use super::grain_cells::GrainAddresses;
 use super::interface::{InterfaceWork, planes, smooth};
 use super::{DeviceMesh, DeviceParams, FORCES, curvature::curvature};
 use crate::TwoPhaseError;
@@ -17,8 +18,8 @@ pub(crate) fn accelerate<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
-    [alpha, flux]: [&CudaBuf<f64>; 2],
-    pull: [&CudaBuf<f64>; D],
+    grains: GrainAddresses,
+    ([alpha, flux], pull): ([&CudaBuf<f64>; 2], [&CudaBuf<f64>; D]),
     out: &mut CudaBuf<f64>,
     work: &mut InterfaceWork,
 ) -> Result<(), TwoPhaseError> {
@@ -36,6 +37,7 @@ pub(crate) fn accelerate<const D: usize>(
         .launch(&FORCES, D, "accelerate")
         .val(mesh.addresses())
         .val(*params)
+        .val(grains)
         .buf(alpha)
         .buf(flux)
         .val(curvatures)

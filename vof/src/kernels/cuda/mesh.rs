@@ -1,7 +1,7 @@
 //! The mesh of a flow in a device's memory.
 
 use super::THREADS;
-use crate::mesh::{FlowMesh, MARGIN, centre};
+use crate::mesh::{FlowMesh, MARGIN, centre, corners};
 use crate::running::Fields;
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -152,6 +152,12 @@ impl<const D: usize> DeviceMesh<D> {
     /// The centre of a cell, m.
     pub(crate) fn centre(&self, block: usize, cell: usize) -> [f64; D] {
         centre(&self.blocks, self.origin, self.root_width, block, cell)
+    }
+
+    /// Lengths of the box, m.
+    pub(super) fn lengths(&self) -> [f64; D] {
+        let [low, high] = corners(&self.blocks, self.origin, self.root_width);
+        std::array::from_fn(|a| high[a] - low[a])
     }
 
     /// Ghosts layer by layer: those of a layer depend on earlier layers alone.

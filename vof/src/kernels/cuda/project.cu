@@ -3,6 +3,7 @@
 #include "cells.cuh"
 #include "components.cuh"
 #include "face.cuh"
+#include "grain_cells.cuh"
 #include "sums.cuh"
 
 __device__ inline double distance(const Face& face) {
@@ -11,7 +12,7 @@ __device__ inline double distance(const Face& face) {
 
 // One thread a face, where these are written.
 extern "C" __global__ void to_faces(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                    const double* alpha, const __grid_constant__ Components velocity,
+                                    const __grid_constant__ Grains grains, const double* alpha, const __grid_constant__ Components velocity,
                                     const double* acceleration, double dt, double* flux) {
     fill_faces(mesh, flux, [&](uint32_t block, int cell, int side) {
         const double* const u = velocity.of[side >> 1];
@@ -25,22 +26,23 @@ extern "C" __global__ void to_faces(const __grid_constant__ Mesh mesh, const __g
             return open.kind == BoxKind::INFLOW ? open.velocity[side >> 1] : u[Cell{block, cell}.index()] + dt * pull;
         }
         const uint64_t a = face.cells[0].index(), b = face.cells[1].index();
-        const double ma = face.widths[0] * params.rho(alpha[a]);
-        const double mb = face.widths[1] * params.rho(alpha[b]);
+        const double ma = face.widths[0] * grains.rho(params, alpha, a);
+        const double mb = face.widths[1] * grains.rho(params, alpha, b);
         return (ma * u[a] + mb * u[b]) / (ma + mb) + dt * pull;
     });
 }
 
 extern "C" __global__ void conductance(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                       const double* alpha, double* out) {
+                                       const __grid_constant__ Grains grains, const double* alpha, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Face face = face_at(mesh, params, block, cell, side);
         if (face.kind == FaceKind::INNER) {
-            const double a = params.rho(alpha[face.cells[0].index()]), b = params.rho(alpha[face.cells[1].index()]);
+            const double a = grains.rho(params, alpha, face.cells[0].index());
+            const double b = grains.rho(params, alpha, face.cells[1].index());
             return 2.0 * mesh.area(block) / ((a + b) * distance(face));
         }
         if (is_pressure(params, face.kind, side)) {
-            return mesh.area(block) / (params.rho(alpha[Cell{block, cell}.index()]) * (0.5 * mesh.width(block)));
+            return mesh.area(block) / (grains.rho(params, alpha, Cell{block, cell}.index()) * (0.5 * mesh.width(block)));
         }
         return 0.0;
     });
@@ -101,19 +103,19 @@ extern "C" __global__ void sizes(const double* sums, uint32_t count, double* out
 
 // One thread a face.
 extern "C" __global__ void pull(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                const double* alpha, const double* pressure, const double* before, double* out) {
+                                const __grid_constant__ Grains grains, const double* alpha, const double* pressure, const double* before, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Face face = face_at(mesh, params, block, cell, side);
         double pull = 0.0;
         if (face.kind == FaceKind::INNER) {
             const uint64_t a = face.cells[0].index(), b = face.cells[1].index();
-            const double ra = params.rho(alpha[a]), rb = params.rho(alpha[b]);
+            const double ra = grains.rho(params, alpha, a), rb = grains.rho(params, alpha, b);
             pull = -2.0 * (pressure[b] - pressure[a]) / ((ra + rb) * distance(face));
         } else if (is_pressure(params, face.kind, side)) {
             const uint64_t own = Cell{block, cell}.index();
             const double value = params.face(side).value;
             const double rise = side & 1 ? value - pressure[own] : pressure[own] - value;
-            pull = -rise / (params.rho(alpha[own]) * (0.5 * mesh.width(block)));
+            pull = -rise / (grains.rho(params, alpha, own) * (0.5 * mesh.width(block)));
         }
         return pull + before[face_index({block, cell}, side)];
     });

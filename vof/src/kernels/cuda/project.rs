@@ -1,5 +1,6 @@
 //! The projection: one thread a cell, or a face where these are written.
 
+use super::grain_cells::GrainAddresses;
 use super::{DeviceMesh, DeviceParams, LANES, PROJECT, addresses};
 use crate::project::Sizes;
 use crate::running::Fields;
@@ -15,6 +16,7 @@ pub(super) fn to_faces<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
+    grains: GrainAddresses,
     fields: &mut Fields<D, Cuda>,
     acceleration: &Buf,
     dt: f64,
@@ -25,6 +27,7 @@ pub(super) fn to_faces<const D: usize>(
         .launch(&PROJECT, D, "to_faces")
         .val(mesh.addresses())
         .val(*params)
+        .val(grains)
         .buf(&fields.alpha)
         .val(addresses(fields.velocity.each_ref()))
         .buf(acceleration)
@@ -38,6 +41,7 @@ pub(super) fn conductance<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
+    grains: GrainAddresses,
     alpha: &Buf,
     out: &mut Buf,
 ) -> Done {
@@ -46,6 +50,7 @@ pub(super) fn conductance<const D: usize>(
         .launch(&PROJECT, D, "conductance")
         .val(mesh.addresses())
         .val(*params)
+        .val(grains)
         .buf(alpha)
         .out(out);
     // SAFETY: as above.
@@ -111,6 +116,7 @@ pub(super) fn pull<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
+    grains: GrainAddresses,
     fields: &Fields<D, Cuda>,
     before: &Buf,
     out: &mut Buf,
@@ -121,6 +127,7 @@ pub(super) fn pull<const D: usize>(
         .launch(&PROJECT, D, "pull")
         .val(mesh.addresses())
         .val(*params)
+        .val(grains)
         .buf(&fields.alpha)
         .buf(&fields.pressure)
         .buf(before)

@@ -1,15 +1,17 @@
 //! The stages of a step: see [`TwoPhaseKernels`].
 
+use super::grain_cells::GrainAddresses;
+use super::penalty::Place;
 use super::{
-    DeviceMesh, DeviceParams, InterfaceWork, adapt, forces, interface, project, survey, sweep,
-    transfer, turning, viscous,
+    DeviceGrains, DeviceMesh, DeviceParams, InterfaceWork, adapt, forces, interface, project,
+    survey, sweep, transfer, turning, viscous,
 };
 use crate::TwoPhaseError;
 use crate::adapt::{SeenBlocks, Sight};
 use crate::grain_cells::{GrainCells, RigidMotion};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
-use crate::penalty::GrainSum;
+use crate::penalty::{GrainSum, add_sums};
 use crate::project::Sizes;
 use crate::running::Fields;
 use crate::survey::Survey;
@@ -18,6 +20,7 @@ use crate::transfer::Passage;
 use crate::turning::Rotation;
 use crate::viscous::System;
 use cutlink_device::cuda::{Cuda, CudaBuf};
+use cutlink_device::{Backend, DeviceError};
 use cutlink_elliptic::DeviceBlocks;
 
 type Made<T> = Result<T, TwoPhaseError>;
@@ -27,82 +30,109 @@ fn values<const D: usize>(at: &Scene<'_, D, Cuda>) -> DeviceParams<D> {
     DeviceParams::new(at.params)
 }
 
-/// Cells of grains, of which this backend has none.
-#[derive(Debug)]
-pub(crate) enum NoGrains {}
+fn grains_of<const D: usize>(at: &Scene<'_, D, Cuda>) -> GrainAddresses {
+    GrainAddresses::of(at.grains)
+}
 
-/// What stages of grains return: the type of cells has no values, so that none of them is reached.
-fn without<const D: usize, T>(at: &Scene<'_, D, Cuda>) -> Made<T> {
-    match at.grains {
-        Some(none) => match *none {},
-        None => Err(TwoPhaseError::GrainsOnGpu),
-    }
+/// What a stage of grains finds; nothing where there are none.
+fn with_grains<'a, const D: usize, T: Default>(
+    at: &Scene<'a, D, Cuda>,
+    of: impl FnOnce(Place<'a, D>) -> Result<T, DeviceError>,
+) -> Made<T> {
+    let Some(grains) = at.grains else {
+        return Ok(T::default());
+    };
+    let place = Place {
+        cuda: at.backend,
+        mesh: at.tables,
+        params: values(at),
+        grains,
+    };
+    Ok(of(place)?)
 }
 
 impl<const D: usize> TwoPhaseKernels<D> for Cuda {
     type Mesh = DeviceMesh<D>;
     type Interface = InterfaceWork;
-    type Grains = NoGrains;
+    type Grains = DeviceGrains;
 
-    fn grains(&self, _: GrainCells) -> Made<NoGrains> {
-        Err(TwoPhaseError::GrainsOnGpu)
+    fn grains(at: &Scene<'_, D, Self>, cells: GrainCells) -> Made<DeviceGrains> {
+        Ok(DeviceGrains::new(at.backend, at.tables, &cells)?)
     }
 
     fn rigid(
         at: &Scene<'_, D, Self>,
-        _: &[RigidMotion],
-        _: &mut Fields<D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Self>,
     ) -> Made<Vec<GrainSum>> {
-        without(at)
+        with_grains(at, |place| place.rigid(motions, fields))
     }
 
-    fn interior(at: &Scene<'_, D, Self>, _: &Fields<D, Self>) -> Made<Vec<GrainSum>> {
-        without(at)
+    fn interior(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Vec<GrainSum>> {
+        with_grains(at, |place| place.interior(fields))
     }
 
-    fn around(at: &Scene<'_, D, Self>, _: &Buf) -> Made<Vec<f64>> {
-        without(at)
+    fn around(at: &Scene<'_, D, Self>, alpha: &Buf) -> Made<Vec<f64>> {
+        with_grains(at, |place| place.around(alpha))
     }
 
     fn penalise(
         at: &Scene<'_, D, Self>,
-        _: &[RigidMotion],
-        _: &System<'_, Self>,
-        _: &Buf,
-        _: [&mut Buf; 2],
+        motions: &[RigidMotion],
+        of: &System<'_, Self>,
+        conductance: &Buf,
+        diagonal_and_b: [&mut Buf; 2],
     ) -> Made<()> {
-        without(at)
+        with_grains(at, |place| {
+            place.penalise(motions, of, conductance, diagonal_and_b)
+        })
     }
 
     fn handed(
         at: &Scene<'_, D, Self>,
-        _: &[RigidMotion],
-        _: (usize, f64),
-        _: [&Buf; 2],
-        _: &mut [GrainSum],
+        motions: &[RigidMotion],
+        component_and_dt: (usize, f64),
+        conductance_and_u: [&Buf; 2],
+        sums: &mut [GrainSum],
     ) -> Made<()> {
-        without(at)
+        let found = with_grains(at, |place| {
+            place.handed(motions, component_and_dt, conductance_and_u)
+        })?;
+        add_sums(sums, &found);
+        Ok(())
     }
 
-    fn blend(at: &Scene<'_, D, Self>, _: &[RigidMotion], _: &mut Fields<D, Self>) -> Made<Buf> {
-        without(at)
+    fn blend(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Self>,
+    ) -> Made<Buf> {
+        match with_grains(at, |place| place.blend(motions, fields).map(Some))? {
+            Some(kept) => Ok(kept),
+            None => Ok(at.backend.alloc("velocities of cut cells", 0, 0.0)?),
+        }
     }
 
     fn accelerate_grains(
         at: &Scene<'_, D, Self>,
-        _: &[RigidMotion],
-        _: &Buf,
-        _: &mut Buf,
+        accelerations: &[RigidMotion],
+        alpha: &Buf,
+        out: &mut Buf,
     ) -> Made<Vec<GrainSum>> {
-        without(at)
+        with_grains(at, |place| place.accelerate(accelerations, alpha, out))
     }
 
-    fn unblend(at: &Scene<'_, D, Self>, _: &Buf, _: f64, _: &mut Fields<D, Self>) -> Made<()> {
-        without(at)
+    fn unblend(
+        at: &Scene<'_, D, Self>,
+        kept: &Buf,
+        dt: f64,
+        fields: &mut Fields<D, Self>,
+    ) -> Made<()> {
+        with_grains(at, |place| place.unblend(kept, dt, fields))
     }
 
-    fn pushed(at: &Scene<'_, D, Self>, _: &[Buf; D]) -> Made<Vec<GrainSum>> {
-        without(at)
+    fn pushed(at: &Scene<'_, D, Self>, pull: &[Buf; D]) -> Made<Vec<GrainSum>> {
+        with_grains(at, |place| place.pushed(pull))
     }
 
     fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<DeviceMesh<D>> {
@@ -176,6 +206,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
             at.backend,
             at.tables,
             &values(at),
+            grains_of(at),
             alpha,
             out,
         )?)
@@ -216,6 +247,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
             at.backend,
             at.tables,
             &values(at),
+            grains_of(at),
             of,
             diagonal,
             b,
@@ -233,8 +265,15 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
         out: &mut Buf,
     ) -> Made<()> {
         let (moved, pull) = ([&fields.alpha, &fields.flux], fields.pull.each_ref());
-        let values = values(at);
-        forces::accelerate(at.backend, at.tables, &values, moved, pull, out, interface)
+        forces::accelerate(
+            at.backend,
+            at.tables,
+            &values(at),
+            grains_of(at),
+            (moved, pull),
+            out,
+            interface,
+        )
     }
 
     fn curvatures(at: &Scene<'_, D, Self>, interface: &InterfaceWork) -> Made<[usize; 2]> {
@@ -251,6 +290,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
             at.backend,
             at.tables,
             &values(at),
+            grains_of(at),
             fields,
             acceleration,
             dt,
@@ -262,6 +302,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
             at.backend,
             at.tables,
             &values(at),
+            grains_of(at),
             alpha,
             out,
         )?)
@@ -298,6 +339,7 @@ impl<const D: usize> TwoPhaseKernels<D> for Cuda {
             at.backend,
             at.tables,
             &values(at),
+            grains_of(at),
             fields,
             before,
             out,

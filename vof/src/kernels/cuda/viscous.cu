@@ -3,17 +3,26 @@
 #include "cells.cuh"
 #include "components.cuh"
 #include "face.cuh"
+#include "grain_cells.cuh"
 
 // One thread a face.
 extern "C" __global__ void viscosity(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                     const double* alpha, double* out) {
+                                     const __grid_constant__ Grains grains, const double* alpha, double* out) {
     fill_faces(mesh, out, [&](uint32_t block, int cell, int side) {
         const Face face = face_at(mesh, params, block, cell, side);
         if (face.kind != FaceKind::INNER) {
             return 0.0;
         }
-        const double a = params.fluidity(alpha[face.cells[0].index()]);
-        const double b = params.fluidity(alpha[face.cells[1].index()]);
+        const uint64_t cells[2] = {face.cells[0].index(), face.cells[1].index()};
+        double a = params.fluidity(alpha[cells[0]]);
+        double b = params.fluidity(alpha[cells[1]]);
+        if (grains.are_there()) {
+            // Grains do not give way; within a grain hardly anything is handed on.
+            const double ca = grains.clear[cells[0]], cb = grains.clear[cells[1]];
+            const bool is_within = fmax(ca, cb) < LEAST_CLEAR;
+            a *= is_within ? WITHIN : fmax(ca, LEAST_CLEAR);
+            b *= is_within ? WITHIN : fmax(cb, LEAST_CLEAR);
+        }
         return 2.0 * mesh.area(block) / ((a + b) * (0.5 * (face.widths[0] + face.widths[1])));
     });
 }
@@ -123,8 +132,8 @@ __device__ inline bool held(const Mesh& mesh, const Params& params, Cell at, int
 }
 
 extern "C" __global__ void equation(const __grid_constant__ Mesh mesh, const __grid_constant__ Params params,
-                                    uint32_t component, double dt, const double* alpha, const double* u,
-                                    const double* force, double* diagonal, double* b) {
+                                    const __grid_constant__ Grains grains, uint32_t component, double dt,
+                                    const double* alpha, const double* u, const double* force, double* diagonal, double* b) {
     const Cell at = own_cell();
     if (!is_of_leaf(mesh, at)) {
         return;
@@ -145,7 +154,9 @@ extern "C" __global__ void equation(const __grid_constant__ Mesh mesh, const __g
             walls += t * value;
         }
     }
-    const double inertia = params.rho(alpha[own]) * (D == 3 ? h * h * h : h * h) / dt;
+    // Of the fluid alone; cells of grains are held afterwards.
+    const double clear = grains.fluid_part(own);
+    const double inertia = clear * params.rho(alpha[own]) * (D == 3 ? h * h * h : h * h) / dt;
     diagonal[own] = inertia + friction;
     b[own] = inertia * u[own] + walls + force[own];
 }

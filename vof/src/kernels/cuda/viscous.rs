@@ -1,5 +1,6 @@
 //! Viscosity: one thread a cell, or a face where these are written.
 
+use super::grain_cells::GrainAddresses;
 use super::{DeviceMesh, DeviceParams, VISCOUS, addresses};
 use crate::viscous::System;
 use cutlink_device::{
@@ -14,6 +15,7 @@ pub(super) fn viscosity<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
+    grains: GrainAddresses,
     alpha: &Buf,
     out: &mut Buf,
 ) -> Done {
@@ -22,6 +24,7 @@ pub(super) fn viscosity<const D: usize>(
         .launch(&VISCOUS, D, "viscosity")
         .val(mesh.addresses())
         .val(*params)
+        .val(grains)
         .buf(alpha)
         .out(out);
     // SAFETY: arrays of the mesh, here and below.
@@ -89,6 +92,7 @@ pub(super) fn equation<const D: usize>(
     cuda: &Cuda,
     mesh: &DeviceMesh<D>,
     params: &DeviceParams<D>,
+    grains: GrainAddresses,
     of: &System<'_, Cuda>,
     diagonal: &mut Buf,
     b: &mut Buf,
@@ -101,6 +105,7 @@ pub(super) fn equation<const D: usize>(
         .launch(&VISCOUS, D, "equation")
         .val(mesh.addresses())
         .val(*params)
+        .val(grains)
         .val(of.component as u32)
         .val(of.dt)
         .buf(of.alpha)

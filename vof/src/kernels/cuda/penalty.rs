@@ -1,0 +1,208 @@
+//! Stages of a step with grains: one thread block a grain where its cells are added up, else one thread a cell or face.
+
+use super::grain_cells::DeviceGrains;
+use super::{DeviceMesh, DeviceParams, PENALTY, addresses};
+use crate::grain_cells::RigidMotion;
+use crate::penalty::{GrainSum, mean_around};
+use crate::running::Fields;
+use crate::viscous::System;
+use cutlink_device::{
+    Backend, DeviceError,
+    cuda::{Cuda, CudaBuf, Launch},
+};
+
+type Buf = CudaBuf<f64>;
+type Done = Result<(), DeviceError>;
+type Sums = Result<Vec<GrainSum>, DeviceError>;
+
+/// A mesh with grains.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a, const D: usize> {
+    pub(super) cuda: &'a Cuda,
+    pub(super) mesh: &'a DeviceMesh<D>,
+    pub(super) params: DeviceParams<D>,
+    pub(super) grains: &'a DeviceGrains,
+}
+
+impl<const D: usize> Place<'_, D> {
+    /// A launch that begins with the grains.
+    fn launch(&self, kernel: &'static str) -> Launch<'_> {
+        let launch = self.cuda.launch(&PENALTY, D, kernel);
+        launch.val(self.grains.addresses())
+    }
+
+    /// Motions of all grains, in the device's memory.
+    ///
+    /// # Panics
+    /// Where they are of other grains.
+    fn upload(&self, motions: &[RigidMotion]) -> Result<Buf, DeviceError> {
+        assert_eq!(motions.len(), self.grains.len(), "a motion for each grain");
+        let numbers = motions.iter().flat_map(|m| [m.u, m.w]).flatten();
+        self.cuda.upload(numbers.collect())
+    }
+
+    /// What a kernel finds of each grain; `sums` is its last argument.
+    ///
+    /// # Safety
+    /// The kernel must stay within the buffers it is given, for a thread block a grain.
+    unsafe fn sums<'a>(&'a self, launch: Launch<'a>) -> Sums {
+        let mut sums = self
+            .cuda
+            .alloc("sums of grains", 6 * self.grains.len(), 0.0)?;
+        // SAFETY: six numbers of each grain; the rest is the caller's promise.
+        unsafe { launch.val(sums.share()).run(self.grains.over_grains())? };
+        let numbers = self.cuda.download(&sums)?;
+        let of = |six: &[f64; 6]| [[six[0], six[1], six[2]], [six[3], six[4], six[5]]];
+        Ok(numbers.as_chunks::<6>().0.iter().map(of).collect())
+    }
+
+    pub(super) fn rigid(&self, motions: &[RigidMotion], fields: &mut Fields<D, Cuda>) -> Sums {
+        self.mesh.check_fields(fields);
+        let motions = self.upload(motions)?;
+        let launch = self
+            .launch("given")
+            .val(self.params)
+            .buf(&motions)
+            .buf(&fields.alpha)
+            .val(addresses(fields.velocity.each_ref()));
+        // SAFETY: fields of the mesh, whose cells those of grains are, here and below.
+        let given = unsafe { self.sums(launch)? };
+        let launch = self
+            .launch("rigid")
+            .buf(&motions)
+            .val(fields.velocity.each_mut().map(CudaBuf::share));
+        // SAFETY: as above; the fields are borrowed for writing.
+        unsafe { launch.run(self.grains.over_cells())? };
+        Ok(given)
+    }
+
+    pub(super) fn interior(&self, fields: &Fields<D, Cuda>) -> Sums {
+        self.mesh.check_fields(fields);
+        let launch = self
+            .launch("interior")
+            .val(self.params)
+            .buf(&fields.alpha)
+            .val(addresses(fields.velocity.each_ref()));
+        // SAFETY: as above.
+        unsafe { self.sums(launch) }
+    }
+
+    pub(super) fn around(&self, alpha: &Buf) -> Result<Vec<f64>, DeviceError> {
+        self.mesh.check(&[alpha.len()], &[]);
+        // SAFETY: as above.
+        let sums = unsafe { self.sums(self.launch("around").buf(alpha))? };
+        Ok(sums.iter().map(mean_around).collect())
+    }
+
+    pub(super) fn penalise(
+        &self,
+        motions: &[RigidMotion],
+        of: &System<'_, Cuda>,
+        conductance: &Buf,
+        [diagonal, b]: [&mut Buf; 2],
+    ) -> Done {
+        let of_cells = [of.alpha.len(), diagonal.len(), b.len()];
+        self.mesh.check(&of_cells, &[conductance.len()]);
+        let motions = self.upload(motions)?;
+        let launch = self
+            .cuda
+            .launch(&PENALTY, D, "penalise")
+            .val(self.mesh.addresses())
+            .val(self.params)
+            .val(self.grains.addresses())
+            .buf(&motions)
+            .val(of.component as u32)
+            .val(of.dt)
+            .buf(of.alpha)
+            .buf(conductance)
+            .out(diagonal)
+            .out(b);
+        // SAFETY: as above.
+        unsafe { launch.run(self.mesh.over_cells()) }
+    }
+
+    pub(super) fn handed(
+        &self,
+        motions: &[RigidMotion],
+        (component, dt): (usize, f64),
+        [conductance, u]: [&Buf; 2],
+    ) -> Sums {
+        self.mesh.check(&[u.len()], &[conductance.len()]);
+        let motions = self.upload(motions)?;
+        let launch = self
+            .launch("handed")
+            .buf(&motions)
+            .val(component as u32)
+            .val(dt)
+            .buf(conductance)
+            .buf(u);
+        // SAFETY: as above.
+        unsafe { self.sums(launch) }
+    }
+
+    pub(super) fn accelerate(
+        &self,
+        accelerations: &[RigidMotion],
+        alpha: &Buf,
+        out: &mut Buf,
+    ) -> Sums {
+        self.mesh.check(&[alpha.len()], &[out.len()]);
+        let accelerations = self.upload(accelerations)?;
+        let launch = self
+            .cuda
+            .launch(&PENALTY, D, "accelerate")
+            .val(self.mesh.addresses())
+            .val(self.params)
+            .val(self.grains.addresses())
+            .buf(&accelerations)
+            .buf(alpha)
+            .out(out);
+        // SAFETY: as above.
+        unsafe { launch.run(self.mesh.over_faces())? };
+        // SAFETY: as above.
+        unsafe { self.sums(self.launch("taken").buf(&accelerations)) }
+    }
+
+    pub(super) fn pushed(&self, pull: &[Buf; D]) -> Sums {
+        self.mesh.check(&pull.each_ref().map(CudaBuf::len), &[]);
+        let launch = self.launch("pushed").val(addresses(pull.each_ref()));
+        // SAFETY: as above.
+        unsafe { self.sums(launch) }
+    }
+
+    pub(super) fn blend(
+        &self,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Cuda>,
+    ) -> Result<Buf, DeviceError> {
+        self.mesh.check_fields(fields);
+        let motions = self.upload(motions)?;
+        let len = D * self.grains.cells();
+        let mut kept = self.cuda.alloc("velocities of cut cells", len, 0.0)?;
+        let launch = self
+            .launch("blend")
+            .val(self.params)
+            .buf(&motions)
+            .buf(&fields.alpha)
+            .val(fields.velocity.each_mut().map(CudaBuf::share))
+            .out(&mut kept);
+        // SAFETY: as above; a value of each axis and cell of a grain.
+        unsafe { launch.run(self.grains.over_cells())? };
+        Ok(kept)
+    }
+
+    /// # Panics
+    /// Where `kept` is of other grains.
+    pub(super) fn unblend(&self, kept: &Buf, dt: f64, fields: &mut Fields<D, Cuda>) -> Done {
+        self.mesh.check_fields(fields);
+        assert_eq!(kept.len(), D * self.grains.cells(), "values of these cells");
+        let launch = self
+            .launch("unblend")
+            .buf(kept)
+            .val(dt)
+            .val(addresses(fields.pull.each_ref()))
+            .val(fields.velocity.each_mut().map(CudaBuf::share));
+        // SAFETY: as above.
+        unsafe { launch.run(self.grains.over_cells()) }
+    }
+}
