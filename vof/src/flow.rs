@@ -357,8 +357,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
         #[cfg(feature = "cuda")]
         if let Some(device) = &mut self.device {
             let fastest = device.take_mesh(both, params, &self.host.fields, old_of)?;
-            self.fastest = Some(fastest);
-            self.mesh = mesh;
+            (self.fastest, self.mesh) = (Some(fastest), mesh);
+            self.grains_take_mesh();
             return Ok(());
         }
         let host = self.host.on_mesh(both, params, old_of)?;
@@ -482,13 +482,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
         host: Running<D, Host>,
     ) -> Result<(), TwoPhaseError> {
         // Grains are on the finest level before and after: what is known of their cells stays.
-        let mut grains = self.grains.take();
+        let grains = self.grains.take();
         self.changed();
-        (self.host, self.mesh) = (host, mesh);
-        if let Some(of) = &mut grains {
-            of.take_mesh(&self.mesh);
-        }
-        self.grains = grains;
+        (self.host, self.mesh, self.grains) = (host, mesh, grains);
+        self.grains_take_mesh();
         Ok(())
     }
 

@@ -539,6 +539,13 @@ impl<const D: usize> TwoPhaseFlow<D> {
         Ok(sum)
     }
 
+    /// Grains take the flow's mesh, which is another one.
+    pub(crate) fn grains_take_mesh(&mut self) {
+        if let Some(of) = &mut self.grains {
+            of.take_mesh(&self.mesh);
+        }
+    }
+
     /// The longest step that grains allow, s.
     pub(crate) fn step_of_grains(&self, h: f64) -> f64 {
         let of = |of: &Coupled| step_of_bed(&of.bed, &of.coupling, &self.params, h);
