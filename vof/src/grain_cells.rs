@@ -94,8 +94,8 @@ const LEAST: f64 = 0.5;
 pub(crate) const GRAIN_LANES: usize = 256;
 
 impl GrainCells {
-    /// The cells of balls. Cost: 20 ns for each cell at a surface, and a pass over the mesh. 64 bytes a cell of a grain; 4 bytes a cell
-    /// of the mesh meanwhile.
+    /// The cells of balls. Cost: 20 ns for each cell at a surface, and a pass over the mesh. Memory: 48 bytes a cell of a grain, twice
+    /// meanwhile, and 4 bytes a cell of the mesh.
     ///
     /// # Errors
     /// A ball on a coarse level; one that has left the fluid; memory.
