@@ -447,7 +447,7 @@ fn every_example_is_written_and_runs() {
             .ok();
         assert_eq!(folder.read(&format!("{name}.toml")), printed.as_bytes());
         let plan = folder.run(&format!("solve {name}.toml --dry-run")).ok();
-        for word in ["memory: ", "for output", "time: ", " at ", "MLUPS"] {
+        for word in ["memory: ", "for output", "time: ", " about ", " of them"] {
             assert!(plan.stdout.contains(word), "{word}: {}", plan.stdout);
         }
         let ran = folder
@@ -491,7 +491,7 @@ fn every_example_passes_a_dry_run() {
             .run(&format!("solve --example {name} case.toml --force"))
             .ok();
         let plan = folder.run("solve case.toml --dry-run").ok().stdout;
-        assert!(plan.contains(" steps of "), "{name}: {plan}");
+        assert!(plan.contains("\ntime: "), "{name}: {plan}");
     }
 }
 
@@ -514,7 +514,7 @@ fn the_bunny_runs() {
         .run("solve --example bunny-vortices vortices.toml")
         .ok();
     let plan = folder.run("solve vortices.toml --dry-run").ok().stdout;
-    assert!(plan.contains(" steps of "), "{plan}");
+    assert!(plan.contains("\ntime: "), "{plan}");
 }
 
 /// By hand: the energy of 4 y (1 - y) is 8 / 15 of that of its largest velocity.

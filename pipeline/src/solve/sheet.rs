@@ -159,6 +159,7 @@ impl Sheet {
             "bytes": { "flow": self.flow, "output": self.output },
             "ranks": shares.iter().map(|s| s.to_json(costs.as_ref())).collect::<Vec<_>>(),
             "updates_per_step": self.updates,
+            "work_per_step": self.weight,
             "seconds": speed.map(|speed| self.steps as f64 * self.weight as f64 / speed),
             "unstable": resolved.unstable.as_ref().map(ToString::to_string),
             "forecast": Verdict::new(laws.forecast(), &resolved.case.run.accept).to_json(),
