@@ -74,6 +74,17 @@ impl<const N: usize> NearestTree<N> {
 
     /// The nearest element to a place at a distance of at most `within`; of several the one with the lowest number.
     pub fn nearest(&self, at: Point, within: f64) -> Option<Nearest> {
+        self.nearest_of(at, within, |_| true)
+    }
+
+    /// The same among the elements of which `counts` says so, by their numbers. Cost: visits what is within the distance
+    /// until one counts, so that `within` should be small if few do.
+    pub fn nearest_of(
+        &self,
+        at: Point,
+        within: f64,
+        counts: impl Fn(u32) -> bool,
+    ) -> Option<Nearest> {
         let mut best = (within * within, u32::MAX, at);
         if self.elements.is_empty() || !at.iter().all(|x| x.is_finite()) {
             return None;
@@ -92,7 +103,8 @@ impl<const N: usize> NearestTree<N> {
                 for (corners, element) in &self.elements[low..high] {
                     let point = nearest_point(corners, at);
                     let square = distance2(point, at);
-                    if square < best.0 || (square == best.0 && *element < best.1) {
+                    let is_nearer = square < best.0 || (square == best.0 && *element < best.1);
+                    if is_nearer && counts(*element) {
                         best = (square, *element, point);
                     }
                 }

@@ -202,6 +202,7 @@ impl PolyMesh {
         let given = Given {
             moves: plan.moves(),
             hold: &|p, v| hold[p].allow(v),
+            pull: 1.0,
             least_volume: LEAST_VOLUME,
             hard: Some(HARD),
         };

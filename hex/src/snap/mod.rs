@@ -15,9 +15,12 @@
 //! five passes over all faces.
 
 mod near;
+mod patches;
 mod recover;
 mod region;
 mod relax;
+mod sides;
+mod split;
 mod walls;
 
 use crate::{PolyMesh, PolyPatch, QualityLimits};
@@ -40,8 +43,8 @@ pub struct TargetPoint {
     pub point: [f64; 3],
     /// Unit normal of the facet, either way.
     pub normal: [f64; 3],
-    /// Part of the surface: parts meet at sharp edges only.
-    pub part: u32,
+    /// Side of the surface: sides meet at sharp edges only.
+    pub side: u32,
 }
 
 /// The nearest point of the sharp edges of a surface.
@@ -55,10 +58,22 @@ pub struct TargetEdge {
 pub trait SnapTarget: Sync {
     /// The nearest point, if there is one within a distance.
     fn nearest(&self, at: [f64; 3], within: f64) -> Option<TargetPoint>;
-    /// The nearest point of the sharp edges.
-    fn nearest_edge(&self, at: [f64; 3], within: f64) -> Option<TargetEdge>;
+    /// The nearest point of a side.
+    fn nearest_on(&self, side: u32, at: [f64; 3], within: f64) -> Option<TargetPoint>;
+    /// The nearest point of the sharp edges: of all, or of those that have some of these sides on both sides. An edge that ends
+    /// within a side has that side on both.
+    fn nearest_edge(
+        &self,
+        at: [f64; 3],
+        within: f64,
+        between: Option<&[u32]>,
+    ) -> Option<TargetEdge>;
     /// Number and place of the nearest corner: where sharp edges meet, or turn.
     fn nearest_corner(&self, at: [f64; 3], within: f64) -> Option<(u32, [f64; 3])>;
+    /// The patch of the mesh that faces on a side are of, by number, if they change theirs.
+    fn patch(&self, _side: u32) -> Option<u32> {
+        None
+    }
 }
 
 /// What snapping did.
@@ -76,6 +91,10 @@ pub struct SnapCounts {
     pub out_of_reach: u64,
     /// Faces and cells beyond the limits, which were so before.
     pub beyond_limits: u64,
+    /// Points that were added where walls touched themselves.
+    pub split_points: u64,
+    /// Faces of walls that are of another patch than before, since they lie on it.
+    pub moved_faces: u64,
     /// Rounds of moving back.
     pub rounds: u64,
     /// Mean and largest distance of the points of walls within reach from the surface, in units of their shortest edge
@@ -99,14 +118,32 @@ impl PolyMesh {
         Host.reserve("the search for cells near walls", around)?;
         let reach = Reach::new(self, &is_wall);
         Host.reserve("cells near walls", BYTES_PER_CELL * reach.cells())?;
+        let split = split::split_points(self, &is_wall);
+        let reach = if split == 0 {
+            reach
+        } else {
+            Reach::new(self, &is_wall)
+        };
         let mut region = Region::new(self, &is_wall, reach);
-        let aims = walls::aims(&region, target);
+        let (aims, side) = walls::aims(&region, target);
         let mut counts = aims.counts();
+        counts.split_points = split;
         relax::relax(&mut region, &aims, limits, &mut counts);
         walls::measure(&region, &aims, target, &mut counts);
         for (&id, &place) in region.point.iter().zip(&region.mesh.points) {
             self.points[id as usize] = place;
         }
+        let first = region.mesh.internal_faces();
+        let ends = |patch: &PolyPatch| patch.start + patch.faces;
+        let moved = region.walls.iter().zip(&side).filter_map(|(&wall, &side)| {
+            let to = (side != sides::NONE).then(|| target.patch(side))??;
+            let face = region.rim[wall as usize - first];
+            let from = self.patches.partition_point(|p| ends(p) <= face as usize);
+            (from != to as usize).then_some((face, to))
+        });
+        let moved: Vec<(u32, u32)> = moved.collect();
+        counts.moved_faces = moved.len() as u64;
+        patches::move_faces(self, &moved);
         Ok(counts)
     }
 }

@@ -47,7 +47,10 @@ impl Near {
     }
 
     /// From pairs of a point and an entry; entries are sorted, each once.
-    fn collect<I: Iterator<Item = (u32, u32)>>(points: usize, pairs: impl Fn() -> I) -> Self {
+    pub(super) fn collect<I: Iterator<Item = (u32, u32)>>(
+        points: usize,
+        pairs: impl Fn() -> I,
+    ) -> Self {
         let mut first = vec![0u32; points + 1];
         pairs().for_each(|(p, _)| first[p as usize + 1] += 1);
         for p in 0..points {

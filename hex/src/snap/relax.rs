@@ -10,6 +10,8 @@ use rayon::prelude::*;
 
 /// Jacobi steps of the displacements around the walls.
 const STEPS: usize = 12;
+/// Weight of points nearer to the wall if there are sharp edges, so that faces beside edges of chains that turn do so with them.
+const PULL: f64 = 2.0;
 /// What is left of a displacement after a round that shrinks it, and number of such rounds; later ones undo it.
 const LESS: f64 = 0.7;
 const SHRINKS: u64 = 8;
@@ -20,6 +22,8 @@ const NARROW: u64 = 6;
 pub(crate) struct Given<'a> {
     /// Points of the region and their displacements.
     pub(crate) moves: Vec<(u32, [f64; 3])>,
+    /// Weight of points nearer to the wall in the mean that a point follows; others have 1.
+    pub(crate) pull: f64,
     /// The part of a displacement that a point may follow.
     pub(crate) hold: &'a (dyn Fn(usize, [f64; 3]) -> [f64; 3] + Sync),
     /// Share of its volume that each cell keeps at least.
@@ -44,8 +48,12 @@ fn displacements(region: &Region, given: &Given<'_>) -> Vec<[f64; 3]> {
             .iter()
             .map(|&q| q as usize)
             .filter(|&q| counts(q));
-        let (sum, n) = near.fold(([0.0; 3], 0), |(sum, n), q| (add(sum, moves[q]), n + 1));
-        (given.hold)(p, scale(sum, 1.0 / f64::from(n.max(1))))
+        let (sum, weights) = near.fold(([0.0; 3], 0.0), |(sum, weights), q| {
+            let is_inward = region.layer[q] < region.layer[p];
+            let weight = if is_inward { given.pull } else { 1.0 };
+            (add(sum, scale(moves[q], weight)), weights + weight)
+        });
+        (given.hold)(p, scale(sum, 1.0 / f64::max(weights, 1.0)))
     };
     // A start: layer by layer outwards, fading.
     for layer in 0..REACH {
@@ -302,11 +310,16 @@ pub(super) fn relax(
     let bound = aims.points.iter().enumerate();
     let bound = bound.filter(|&(i, _)| aims.bond[i] != Bond::None);
     let from = |p: u32| region.mesh.points[p as usize];
+    let has_edges = aims
+        .bond
+        .iter()
+        .any(|b| matches!(b, Bond::Edge | Bond::Corner));
     let given = Given {
         moves: bound
             .map(|(i, &p)| (p, sub(aims.place[i], from(p))))
             .collect(),
         hold: &hold,
+        pull: if has_edges { PULL } else { 1.0 },
         least_volume: 0.0,
         hard: None,
     };

@@ -1,16 +1,22 @@
 //! Where the points of walls should go.
 
+use super::sides::{NONE, Sides, nearest_edge};
 use super::{Near, Region, SnapCounts, SnapTarget, TargetPoint};
 use crate::geometry::{add, dot, norm, scale, sub};
 use rayon::prelude::*;
 
 /// Turns of evening out and projecting, before points are put onto edges and after.
 const TURNS: [usize; 2] = [4, 3];
+/// Turns after, if some are on edges.
+const TURNS_WITH_EDGES: usize = 6;
 /// How far a point may move, as the length of its shortest edge. The cut through a link is within sqrt(3) / 2 of the
 /// corners of its face; evening out adds to that.
 const FARTHEST: f64 = 1.2;
+/// How far a point of a chain may move, likewise.
+const FARTHEST_ON_CHAIN: f64 = 1.6;
 /// How far a point may move to an edge or a corner, likewise.
 const TO_EDGE: f64 = 1.0;
+const TO_EDGE_ON_CHAIN: f64 = 1.3;
 /// Distance below which a point is on an edge already, likewise.
 const ON_EDGE: f64 = 1e-6;
 /// Cosine of the angle between normals on either side of an edge of the mesh, below which an edge of the surface is
@@ -55,9 +61,9 @@ impl Aims {
 }
 
 /// The surface of the walls, with the numbers of its points.
-struct Walls<'a, T> {
-    region: &'a Region,
-    target: &'a T,
+pub(super) struct Walls<'a, T> {
+    pub(super) region: &'a Region,
+    pub(super) target: &'a T,
     /// Faces of walls at each point of the region.
     faces: Near,
     /// Number among the points of walls, of each point of the region.
@@ -65,7 +71,7 @@ struct Walls<'a, T> {
 }
 
 /// Where the points of walls should go.
-pub(super) fn aims<T: SnapTarget>(region: &Region, target: &T) -> Aims {
+pub(super) fn aims<T: SnapTarget>(region: &Region, target: &T) -> (Aims, Vec<u32>) {
     let points: Vec<u32> = (0..region.mesh.points.len() as u32)
         .filter(|&p| region.is_wall(p as usize))
         .collect();
@@ -93,17 +99,30 @@ pub(super) fn aims<T: SnapTarget>(region: &Region, target: &T) -> Aims {
     };
     let mut found = Vec::new();
     for turn in 0..TURNS[0] {
-        found = walls.even_out(&mut aims, turn > 0);
+        found = walls.even_out(&mut aims, None, turn > 0);
     }
-    walls.bind_to_edges(&mut aims, &found);
-    walls.bind_to_corners(&mut aims);
-    for _ in 0..TURNS[1] {
-        walls.even_out(&mut aims, true);
+    let sides = Sides::new(&walls, &aims);
+    walls.bind_to_edges(&mut aims, &sides, &found);
+    walls.bind_to_corners(&mut aims, &sides);
+    let has_edges = aims.bond.contains(&Bond::Edge);
+    let turns = if has_edges {
+        TURNS_WITH_EDGES
+    } else {
+        TURNS[1]
+    };
+    for _ in 0..turns {
+        walls.even_out(&mut aims, Some(&sides), true);
     }
-    aims
+    (aims, sides.side)
 }
 
 impl<T: SnapTarget> Walls<'_, T> {
+    /// The points of a face of the walls, by number among the points of walls.
+    pub(super) fn corners(&self, face: usize) -> impl Iterator<Item = u32> + '_ {
+        let ids = self.region.mesh.face(self.region.walls[face] as usize);
+        ids.iter().map(|&p| self.number[p as usize])
+    }
+
     fn shortest_edge(&self, point: u32) -> f64 {
         let points = &self.region.mesh.points;
         let ends = self.region.near.at(point as usize).iter();
@@ -132,26 +151,57 @@ impl<T: SnapTarget> Walls<'_, T> {
         scale(centers.fold([0.0; 3], add), 1.0 / faces.len() as f64)
     }
 
-    /// The mean of the neighbours on the same edge of the surface, if it has two.
-    fn mean_on_edge(&self, aims: &Aims, point: u32) -> Option<[f64; 3]> {
-        let number = |q: u32| self.number[q as usize];
-        let bound = self
-            .region
-            .near
-            .at(point as usize)
-            .iter()
-            .map(|&q| number(q))
-            .filter(|&n| {
-                n != u32::MAX && matches!(aims.bond[n as usize], Bond::Edge | Bond::Corner)
-            });
-        let (sum, count) = bound.fold(([0.0; 3], 0), |(sum, n), q| {
-            (add(sum, aims.place[q as usize]), n + 1)
-        });
-        (count == 2).then(|| scale(sum, 0.5))
+    /// The mean of the neighbours along a chain, if there are two.
+    fn mean_on_edge(&self, aims: &Aims, sides: Option<&Sides>, at: usize) -> Option<[f64; 3]> {
+        let &[a, b] = sides?.chain.at(at) else {
+            return None;
+        };
+        let [a, b] = [a, b].map(|q| aims.place[q as usize]);
+        Some(scale(add(a, b), 0.5))
+    }
+
+    /// The nearest point of what a point without a bond to an edge may be on: of the side of the faces around it, or of all.
+    fn nearest(
+        &self,
+        sides: Option<&Sides>,
+        at: usize,
+        place: [f64; 3],
+        within: f64,
+    ) -> Option<TargetPoint> {
+        if let Some(sides) = sides {
+            let mut around = sides.faces.at(at).iter().map(|&f| sides.side[f as usize]);
+            let first = around.next().unwrap_or(NONE);
+            if first != NONE && around.all(|side| side == first) {
+                let found = self.target.nearest_on(first, place, within);
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        self.target.nearest(place, within)
+    }
+
+    /// The nearest point of the sharp edges that a point may be on: between the sides around it, or all where a face has none.
+    fn nearest_edge(
+        &self,
+        sides: Option<&Sides>,
+        at: usize,
+        place: [f64; 3],
+        within: f64,
+    ) -> Option<[f64; 3]> {
+        match sides.map(|sides| sides.around(at)) {
+            Some(around) if !around.is_empty() => nearest_edge(self.target, place, within, &around),
+            _ => Some(self.target.nearest_edge(place, within, None)?.point),
+        }
     }
 
     /// One turn: each point to the mean around it, then onto what it is bound to. Returns the points found on facets.
-    fn even_out(&self, aims: &mut Aims, moved: bool) -> Vec<Option<TargetPoint>> {
+    fn even_out(
+        &self,
+        aims: &mut Aims,
+        sides: Option<&Sides>,
+        moved: bool,
+    ) -> Vec<Option<TargetPoint>> {
         let old: &Aims = aims;
         let turn = |at: usize| {
             let (point, size) = (old.points[at], old.size[at]);
@@ -160,10 +210,11 @@ impl<T: SnapTarget> Walls<'_, T> {
             match old.bond[at] {
                 Bond::Corner => (old.place[at], None),
                 Bond::Edge => {
-                    let mean = self.mean_on_edge(old, point).unwrap_or(old.place[at]);
-                    let edge = self.target.nearest_edge(mean, TO_EDGE * size);
-                    let place = edge.map_or(old.place[at], |e| self.within_planes(point, e.point));
-                    (if is_far(place) { old.place[at] } else { place }, None)
+                    let mean = self.mean_on_edge(old, sides, at).unwrap_or(old.place[at]);
+                    let edge = self.nearest_edge(sides, at, mean, TO_EDGE_ON_CHAIN * size);
+                    let place = edge.map_or(old.place[at], |e| self.within_planes(point, e));
+                    let is_far = norm(sub(place, start)) > FARTHEST_ON_CHAIN * size;
+                    (if is_far { old.place[at] } else { place }, None)
                 }
                 Bond::Facet | Bond::None => {
                     let mean = self.mean_of_faces(old, point);
@@ -172,7 +223,7 @@ impl<T: SnapTarget> Walls<'_, T> {
                     let mut found = None;
                     // In turns where a point has to stay in a plane too.
                     for _ in 0..if held { 4 } else { 1 } {
-                        found = self.target.nearest(place, FARTHEST * size);
+                        found = self.nearest(sides, at, place, FARTHEST * size);
                         if let Some(near) = &found {
                             place = self.within_planes(point, near.point);
                         }
@@ -181,7 +232,7 @@ impl<T: SnapTarget> Walls<'_, T> {
                         Some(_) if !is_far(place) => (place, found),
                         // What is around pulled it away: from where it stood at first.
                         _ => {
-                            let near = self.target.nearest(start, FARTHEST * size);
+                            let near = self.nearest(sides, at, start, FARTHEST * size);
                             let keep = if moved { old.place[at] } else { start };
                             let place = near.map_or(keep, |n| self.within_planes(point, n.point));
                             (place, near)
@@ -206,30 +257,41 @@ impl<T: SnapTarget> Walls<'_, T> {
         found
     }
 
-    /// Of two neighbours on either side of a sharp edge, the nearer one goes onto it.
-    fn bind_to_edges(&self, aims: &mut Aims, found: &[Option<TargetPoint>]) {
+    /// Points of chains go onto sharp edges. Elsewhere, beside edges that end within a side and at faces without one, of two
+    /// neighbours on either side of a sharp edge the nearer one goes onto it.
+    fn bind_to_edges(&self, aims: &mut Aims, sides: &Sides, found: &[Option<TargetPoint>]) {
         let edge = |at: usize| {
-            let near = self
-                .target
-                .nearest_edge(aims.place[at], TO_EDGE * aims.size[at])?;
-            let place = self.within_planes(aims.points[at], near.point);
+            let size = aims.size[at];
+            let mut place = aims.place[at];
+            let held = self.region.held[aims.points[at] as usize] != 0;
+            let (within, farthest) = match sides.chain.at(at).len() {
+                0 => (TO_EDGE * size, FARTHEST * size),
+                _ => (TO_EDGE_ON_CHAIN * size, FARTHEST_ON_CHAIN * size),
+            };
+            for _ in 0..if held { 4 } else { 1 } {
+                let near = self.nearest_edge(Some(sides), at, place, within)?;
+                place = self.within_planes(aims.points[at], near);
+            }
             let start = self.region.mesh.points[aims.points[at] as usize];
-            let is_near = norm(sub(place, start)) <= FARTHEST * aims.size[at];
+            let is_near = norm(sub(place, start)) <= farthest;
             is_near.then(|| (norm(sub(place, aims.place[at])), place))
         };
         let edges: Vec<Option<(f64, [f64; 3])>> =
             (0..aims.points.len()).into_par_iter().map(edge).collect();
         let far = |at: usize| edges[at].map_or(f64::INFINITY, |e| e.0);
         let crosses = |a: usize, b: usize| match (&found[a], &found[b]) {
-            (Some(p), Some(q)) => p.part != q.part || dot(p.normal, q.normal).abs() < SHARP,
+            (Some(p), Some(q)) => p.side != q.side || dot(p.normal, q.normal).abs() < SHARP,
             _ => false,
         };
         let goes = |at: usize| {
             let Some((distance, _)) = edges[at] else {
                 return false;
             };
+            if !sides.chain.at(at).is_empty() {
+                return true;
+            }
             let mut around = self.neighbours_on_wall(aims.points[at]);
-            distance <= ON_EDGE * aims.size[at]
+            distance <= ON_EDGE * aims.size[at] && sides.around(at).len() != 1
                 || around.any(|other| crosses(at, other) && (far(at), at) < (far(other), other))
         };
         let bound: Vec<bool> = (0..aims.points.len()).into_par_iter().map(goes).collect();
@@ -258,25 +320,29 @@ impl<T: SnapTarget> Walls<'_, T> {
             .map(|q| self.number[q as usize] as usize)
     }
 
-    /// The nearest point of each corner goes there.
-    fn bind_to_corners(&self, aims: &mut Aims) {
+    /// The nearest point of each corner goes there, of those where chains meet if there are some.
+    fn bind_to_corners(&self, aims: &mut Aims, sides: &Sides) {
         let corner = |at: usize| {
+            let chains = sides.chain.at(at).len();
+            if chains == 0 && aims.bond[at] != Bond::Edge {
+                return None;
+            }
             let (id, place) = self
                 .target
-                .nearest_corner(aims.place[at], TO_EDGE * aims.size[at])?;
+                .nearest_corner(aims.place[at], TO_EDGE_ON_CHAIN * aims.size[at])?;
             let start = self.region.mesh.points[aims.points[at] as usize];
             let allowed = self.within_planes(aims.points[at], place) == place
-                && norm(sub(place, start)) <= FARTHEST * aims.size[at];
+                && norm(sub(place, start)) <= FARTHEST_ON_CHAIN * aims.size[at];
             let distance = norm(sub(place, aims.place[at]));
-            allowed.then(|| (id, distance.to_bits(), at, place))
+            allowed.then(|| (id, chains < 3, distance.to_bits(), at, place))
         };
         let mut found: Vec<_> = (0..aims.points.len())
             .into_par_iter()
             .filter_map(corner)
             .collect();
-        found.par_sort_unstable_by_key(|&(id, distance, at, _)| (id, distance, at));
+        found.par_sort_unstable_by_key(|&(id, plain, distance, at, _)| (id, plain, distance, at));
         for same in found.chunk_by(|a, b| a.0 == b.0) {
-            let (_, _, at, place) = same[0];
+            let (_, _, _, at, place) = same[0];
             (aims.place[at], aims.bond[at]) = (place, Bond::Corner);
         }
     }

@@ -247,7 +247,14 @@ impl Castellated {
     pub fn snap(&mut self, surface: &Surface<3>, mesh: &Mesh<3>) -> Result<(), Error> {
         let patches = surface.patches.len();
         let finest = mesh.frame.dx_at(mesh.forest.finest());
-        let facets = SnapSurface::new(&images::with_images(surface, mesh), finest)?;
+        let of = |patch: usize| {
+            self.sources
+                .iter()
+                .position(|&source| source == Some(patch))
+        };
+        let of = |patch: usize| of(patch).map(|patch| patch as u32);
+        let places = (0..patches.max(1)).map(of).collect();
+        let facets = SnapSurface::new(&images::with_images(surface, mesh), finest, places)?;
         let walls: Vec<String> = self
             .mesh
             .patches

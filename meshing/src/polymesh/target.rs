@@ -19,13 +19,18 @@ const SHORTEST: f64 = 4.0;
 pub(super) struct SnapSurface {
     surface: Surface<3>,
     facets: NearestTree<3>,
-    part: Vec<u32>,
+    /// Side of each facet.
+    side: Vec<u32>,
     edges: NearestTree<2>,
+    /// Sides that meet at each sharp edge, one a facet.
+    at_edge: Vec<Box<[u32]>>,
     corners: NearestTree<1>,
+    /// Patch of the mesh, of each patch of the surface.
+    patch: Vec<Option<u32>>,
 }
 
 /// Bytes a facet, of all at once: a copy of the surface without shared vertices (88), its tree, the sides of the facets and
-/// their groups (100), parts.
+/// their groups (100), and sides of the surface.
 const BYTES_PER_FACET: u64 = 200 + NearestTree::<3>::BYTES;
 
 pub(super) type Point = [f64; 3];
@@ -68,11 +73,16 @@ fn bounds(points: &[Point]) -> Bounds {
 }
 
 impl SnapSurface {
-    /// Prepares a surface; `finest` is the length of the finest cells. Cost: sorts the facets and their edges.
+    /// Prepares a surface; `finest` is the length of the finest cells, `patch` says which patch of the mesh each of its patches
+    /// is. Cost: sorts the facets and their edges.
     ///
     /// # Errors
     /// Memory that is not there.
-    pub(super) fn new(surface: &Surface<3>, finest: f64) -> Result<Self, Error> {
+    pub(super) fn new(
+        surface: &Surface<3>,
+        finest: f64,
+        patch: Vec<Option<u32>>,
+    ) -> Result<Self, Error> {
         let bytes = BYTES_PER_FACET * surface.facets.len() as u64;
         super::reserve("the surface to snap to", bytes)?;
         let mut surface = surface.clone();
@@ -83,27 +93,52 @@ impl SnapSurface {
             facets: NearestTree::new(
                 (0..surface.facets.len()).map(|facet| surface.corners(facet)),
             )?,
-            part: sharp.part,
+            side: sharp.side,
             edges: NearestTree::new(sharp.edges.iter().map(|edge| edge.map(at)))?,
+            at_edge: sharp.at_edge,
+            patch,
             corners: NearestTree::new(sharp.corners.iter().map(|&v| [at(v)]))?,
             surface,
         })
     }
 }
 
-impl SnapTarget for SnapSurface {
-    fn nearest(&self, at: Point, within: f64) -> Option<TargetPoint> {
-        let found = self.facets.nearest(at, within)?;
+impl SnapSurface {
+    fn nearest_of(
+        &self,
+        at: Point,
+        within: f64,
+        counts: impl Fn(usize) -> bool,
+    ) -> Option<TargetPoint> {
+        let found = self
+            .facets
+            .nearest_of(at, within, |facet| counts(facet as usize))?;
         let [a, b, c] = self.surface.corners(found.element as usize);
         Some(TargetPoint {
             point: found.point,
             normal: unit(cross(sub(b, a), sub(c, a))),
-            part: self.part[found.element as usize],
+            side: self.side[found.element as usize],
         })
     }
+}
 
-    fn nearest_edge(&self, at: Point, within: f64) -> Option<TargetEdge> {
-        let point = self.edges.nearest(at, within)?.point;
+impl SnapTarget for SnapSurface {
+    fn nearest(&self, at: Point, within: f64) -> Option<TargetPoint> {
+        self.nearest_of(at, within, |_| true)
+    }
+
+    fn nearest_on(&self, side: u32, at: Point, within: f64) -> Option<TargetPoint> {
+        self.nearest_of(at, within, |facet| self.side[facet] == side)
+    }
+
+    fn nearest_edge(&self, at: Point, within: f64, between: Option<&[u32]>) -> Option<TargetEdge> {
+        let counts = |edge: u32| {
+            between.is_none_or(|between| {
+                let sides = self.at_edge[edge as usize].iter();
+                sides.filter(|side| between.contains(side)).count() > 1
+            })
+        };
+        let point = self.edges.nearest_of(at, within, counts)?.point;
         Some(TargetEdge { point })
     }
 
@@ -111,14 +146,24 @@ impl SnapTarget for SnapSurface {
         let found = self.corners.nearest(at, within)?;
         Some((found.element, found.point))
     }
+
+    fn patch(&self, side: u32) -> Option<u32> {
+        let patch = self.surface.patch_of(side as usize);
+        *self.patch.get(patch as usize)?
+    }
 }
 
-/// Sharp edges of a surface, corners where they meet, and the parts between them.
+/// Sharp edges of a surface, corners where they meet, and the sides between them. A side has the number of one of its
+/// facets.
 struct Sharp {
     edges: Vec<[u32; 2]>,
     corners: Vec<u32>,
-    part: Vec<u32>,
+    side: Vec<u32>,
+    at_edge: Vec<Box<[u32]>>,
 }
+
+/// A facet beside an edge: lower and upper vertex, facet, and whether the facet passes the edge upwards.
+type Beside = (u32, u32, u32, bool);
 
 impl Sharp {
     fn of(surface: &Surface<3>, finest: f64) -> Result<Self, Error> {
@@ -129,8 +174,7 @@ impl Sharp {
                 unit(cross(sub(b, a), sub(c, a)))
             })
             .collect();
-        // Lower and upper vertex, facet, and whether the facet passes the edge upwards.
-        let mut sides: Vec<(u32, u32, u32, bool)> = surface
+        let mut sides: Vec<Beside> = surface
             .facets
             .par_iter()
             .enumerate()
@@ -140,12 +184,11 @@ impl Sharp {
             .filter(|side| side.0 != side.1)
             .collect();
         sides.par_sort_unstable();
-        let groups: Vec<&[(u32, u32, u32, bool)]> =
-            sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
+        let groups: Vec<&[Beside]> = sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).collect();
         let least = SHARP_ANGLE.to_radians().cos();
-        let is_sharp = |group: &&[(u32, u32, u32, bool)]| {
+        let is_sharp = |group: &&[Beside]| {
             let first = group[0];
-            let meets = |other: &(u32, u32, u32, bool)| {
+            let meets = |other: &Beside| {
                 let cosine = dot(normals[first.2 as usize], normals[other.2 as usize]);
                 let cosine = if first.3 == other.3 { -cosine } else { cosine };
                 let flat =
@@ -156,27 +199,42 @@ impl Sharp {
             };
             group.len() == 1 || !group[1..].iter().all(meets)
         };
+        let borders = |group: &&[Beside]| {
+            let patch = |side: &Beside| surface.patch_of(side.2 as usize);
+            group[1..]
+                .iter()
+                .any(|side| patch(side) != patch(&group[0]))
+        };
+        let ends = |group: &[Beside]| [group[0].0, group[0].1];
         let edges: Vec<[u32; 2]> = groups
             .par_iter()
             .filter(|group| is_sharp(group))
-            .map(|group| [group[0].0, group[0].1])
+            .map(|group| ends(group))
             .collect();
-        let edges = without_noise(surface, edges, SHORTEST * finest)?;
-        let mut parts = UnionFind::try_new("parts of the surface", surface.facets.len())?;
-        for group in &groups {
-            if edges.binary_search(&[group[0].0, group[0].1]).is_err() {
-                group[1..].iter().for_each(|side| {
-                    parts.join(group[0].2, side.2);
-                });
-            }
+        let mut edges = without_noise(surface, edges, SHORTEST * finest)?;
+        edges.par_extend(groups.par_iter().filter(|g| borders(g)).map(|g| ends(g)));
+        edges.par_sort_unstable();
+        edges.dedup();
+        let is_edge = |group: &[Beside]| edges.binary_search(&ends(group)).is_ok();
+        let mut sides = UnionFind::try_new("sides of the surface", surface.facets.len())?;
+        for group in groups.iter().filter(|group| !is_edge(group)) {
+            group[1..].iter().for_each(|side| {
+                sides.join(group[0].2, side.2);
+            });
         }
-        let part = (0..surface.facets.len() as u32)
-            .map(|f| parts.root(f))
+        let side: Vec<u32> = (0..surface.facets.len() as u32)
+            .map(|f| sides.root(f))
+            .collect();
+        let at_edge = groups
+            .par_iter()
+            .filter(|group| is_edge(group))
+            .map(|group| group.iter().map(|beside| side[beside.2 as usize]).collect())
             .collect();
         Ok(Self {
             corners: corners(surface, &edges),
             edges,
-            part,
+            side,
+            at_edge,
         })
     }
 }
@@ -235,7 +293,7 @@ mod tests {
             panic!("a solid shape is needed");
         };
         let surface = shape.surface(0.001).expect("a surface");
-        SnapSurface::new(&surface, finest).expect("memory")
+        SnapSurface::new(&surface, finest, vec![Some(0)]).expect("memory")
     }
 
     /// Sharp edges and corners.
@@ -275,11 +333,11 @@ mod tests {
         let half = [0.5, 0.3, 0.2];
         let made = prepared("box:size=1x0.6x0.4", 0.05);
         assert_eq!(sharp(&made, 0.05), [12, 8], "sharp ones");
-        let parts: std::collections::BTreeSet<u32> = made.part.iter().copied().collect();
+        let parts: std::collections::BTreeSet<u32> = made.side.iter().copied().collect();
         assert_eq!(parts.len(), 6, "a part a face");
         for at in points() {
             let near = made.nearest(at, 4.0).expect("a point");
-            let edge = made.nearest_edge(at, 4.0).expect("an edge").point;
+            let edge = made.nearest_edge(at, 4.0, None).expect("an edge").point;
             let corner = made.nearest_corner(at, 4.0).expect("a corner").1;
             for (fixed, found) in [(1, near.point), (2, edge), (3, corner)] {
                 let (far, least) = (distance2(at, found).sqrt(), from_box(at, half, fixed));
@@ -306,10 +364,10 @@ mod tests {
         let made = prepared("cylinder:r=0.5,h=1", 0.05);
         let [edges, corners] = sharp(&made, 0.05);
         assert!(edges > 100 && corners == 0, "two circles");
-        let parts: std::collections::BTreeSet<u32> = made.part.iter().copied().collect();
+        let parts: std::collections::BTreeSet<u32> = made.side.iter().copied().collect();
         assert_eq!(parts.len(), 3, "two lids and the wall");
         for at in points() {
-            let rim = made.nearest_edge(at, 4.0).expect("an edge").point;
+            let rim = made.nearest_edge(at, 4.0, None).expect("an edge").point;
             let radius = rim[0].hypot(rim[1]);
             assert!(
                 (rim[2].abs() - 0.5).abs() < 1e-12 && (radius - 0.5).abs() < 2e-3,
@@ -324,10 +382,10 @@ mod tests {
             let made = prepared(shape, finest);
             assert_eq!(sharp(&made, finest), [0, 0], "{shape}");
             assert!(
-                made.part.iter().all(|&p| p == made.part[0]),
+                made.side.iter().all(|&p| p == made.side[0]),
                 "{shape} is one part"
             );
-            assert_eq!(made.nearest_edge([0.0; 3], 9.0), None);
+            assert_eq!(made.nearest_edge([0.0; 3], 9.0, None), None);
             assert_eq!(made.nearest_corner([0.0; 3], 9.0), None);
         }
     }

@@ -32,7 +32,7 @@ fn sphere(levels: usize) -> MeshOptions {
     }
 }
 
-fn embedded(options: &MeshOptions) -> (Prepared<3>, Mesh<3>) {
+pub(crate) fn embedded(options: &MeshOptions) -> (Prepared<3>, Mesh<3>) {
     let job = resolve::resolve(options).expect("options");
     let opening = Opening::begin("cpu".parse().expect("a device")).expect("the CPU");
     let mut observer = ();

@@ -4,5 +4,6 @@
 mod files_kit;
 mod graded;
 mod plain;
+mod snapped;
 #[path = "../../../tests/kit/worst.rs"]
 mod worst;
