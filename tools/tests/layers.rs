@@ -75,7 +75,9 @@ fn openfoam_accepts_meshes_with_layers() {
         assert!(said.contains("Mesh non-orthogonality Max"), "{said}");
         for line in said.lines().filter(|l| l.contains("***")) {
             // Concave cells are beside finer ones and at steps.
-            let is_known = line.contains("***Concave cells (using face planes)");
+            // One face beyond the limit of 4 (decision 068).
+            let of_one = line.contains("Max skewness = 4.0") && line.contains(" 1 highly skew");
+            let is_known = of_one || line.contains("***Concave cells (using face planes)");
             assert!(is_known, "{args}: {line}");
         }
     }

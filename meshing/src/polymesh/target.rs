@@ -296,6 +296,16 @@ mod tests {
         SnapSurface::new(&surface, finest, vec![Some(0)]).expect("memory")
     }
 
+    /// The same of one patch.
+    fn of_one_patch(shape: &str, finest: f64) -> SnapSurface {
+        let Ok(AnyShape::D3(shape)) = parse_shape(shape) else {
+            panic!("a solid shape is needed");
+        };
+        let mut surface = shape.surface(0.001).expect("a surface");
+        surface.facet_patch.clear();
+        SnapSurface::new(&surface, finest, vec![Some(0)]).expect("memory")
+    }
+
     /// Sharp edges and corners.
     fn sharp(made: &SnapSurface, finest: f64) -> [usize; 2] {
         let sharp = Sharp::of(&made.surface, finest).expect("memory");
@@ -379,7 +389,7 @@ mod tests {
     #[test]
     fn smooth_bodies_and_small_bumps_have_no_sharp_edges() {
         for (shape, finest) in [("sphere:r=0.5", 0.05), ("box:size=0.1x0.1x0.1", 0.05)] {
-            let made = prepared(shape, finest);
+            let made = of_one_patch(shape, finest);
             assert_eq!(sharp(&made, finest), [0, 0], "{shape}");
             assert!(
                 made.side.iter().all(|&p| p == made.side[0]),
@@ -388,5 +398,11 @@ mod tests {
             assert_eq!(made.nearest_edge([0.0; 3], 9.0, None), None);
             assert_eq!(made.nearest_corner([0.0; 3], 9.0), None);
         }
+    }
+
+    #[test]
+    fn borders_of_patches_are_edges_whatever_their_length() {
+        let made = prepared("box:size=0.1x0.1x0.1", 0.05);
+        assert_eq!(sharp(&made, 0.05), [12, 8], "a patch a side");
     }
 }
