@@ -209,8 +209,9 @@ impl StabilityBounds {
         Ok(())
     }
 
-    /// In a closed box, at walls that move along themselves: lids. The cells there count, not those of the root level. Lowest values
-    /// of u Δx / ν at which cavities diverged, lattice velocities 0.05 to 0.16, less at least a fifth: decision 046.
+    /// Bounds of lids, walls that move along themselves in a closed box. They hold for the cells at the wall, not for those of the
+    /// root level. They are the lowest u Δx / ν at which cavities diverged at lattice velocities of 0.05 to 0.16, less at least a
+    /// fifth: decision 046.
     #[must_use]
     pub fn of_moving_walls(collision: Collision, dimensions: usize) -> Self {
         const OF: [&str; 5] = [
@@ -340,7 +341,7 @@ impl<const D: usize> Params<D> {
         StabilityBounds::new((self.lattice, self.collision), &self.faces, &self.patches)
     }
 
-    /// The largest speed that faces and patches prescribe, of those that rotate none.
+    /// The largest speed that faces and patches prescribe; patches that rotate are not counted. A plan has no NaN among them.
     fn prescribed_speed(&self) -> f64 {
         let of_face = |face: &FaceCondition<D>| match face {
             FaceCondition::Velocity(velocity) | FaceCondition::FarField { velocity, .. } => {

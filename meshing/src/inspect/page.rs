@@ -119,7 +119,7 @@ pub fn surface_page<const D: usize>(
     page
 }
 
-/// Adds the surface itself: in space, or as lines in the plane.
+/// Adds the surface to its page: triangles in 3D, an outline in 2D.
 fn show<const D: usize>(page: &mut ReportPage, report: &SurfaceReport<D>, surface: &Surface<D>) {
     let health = &report.health;
     if D == 3 {

@@ -288,20 +288,20 @@ mod tests {
     use crate::worst::worst;
     use cutlink_mesher::primitives::{AnyShape, parse_shape};
 
-    fn prepared(shape: &str, finest: f64) -> SnapSurface {
+    fn surface(shape: &str) -> Surface<3> {
         let Ok(AnyShape::D3(shape)) = parse_shape(shape) else {
             panic!("a solid shape is needed");
         };
-        let surface = shape.surface(0.001).expect("a surface");
-        SnapSurface::new(&surface, finest, vec![Some(0)]).expect("memory")
+        shape.surface(0.001).expect("a surface")
+    }
+
+    fn prepared(shape: &str, finest: f64) -> SnapSurface {
+        SnapSurface::new(&surface(shape), finest, vec![Some(0)]).expect("memory")
     }
 
     /// The same of one patch.
     fn of_one_patch(shape: &str, finest: f64) -> SnapSurface {
-        let Ok(AnyShape::D3(shape)) = parse_shape(shape) else {
-            panic!("a solid shape is needed");
-        };
-        let mut surface = shape.surface(0.001).expect("a surface");
+        let mut surface = surface(shape);
         surface.facet_patch.clear();
         SnapSurface::new(&surface, finest, vec![Some(0)]).expect("memory")
     }

@@ -31,6 +31,15 @@ impl<const D: usize> Place<'_, D> {
         launch.val(self.grains.addresses())
     }
 
+    /// A launch that begins with mesh, parameters and grains, for a thread a cell or face of the mesh.
+    fn launch_on_mesh(&self, kernel: &'static str) -> Launch<'_> {
+        let launch = self.cuda.launch(&PENALTY, D, kernel);
+        launch
+            .val(self.mesh.addresses())
+            .val(self.params)
+            .val(self.grains.addresses())
+    }
+
     /// Motions of all grains, in the device's memory.
     ///
     /// # Panics
@@ -105,11 +114,7 @@ impl<const D: usize> Place<'_, D> {
         self.mesh.check(&of_cells, &[conductance.len()]);
         let motions = self.upload(motions)?;
         let launch = self
-            .cuda
-            .launch(&PENALTY, D, "penalise")
-            .val(self.mesh.addresses())
-            .val(self.params)
-            .val(self.grains.addresses())
+            .launch_on_mesh("penalise")
             .buf(&motions)
             .val(of.component as u32)
             .val(of.dt)
@@ -149,11 +154,7 @@ impl<const D: usize> Place<'_, D> {
         self.mesh.check(&[alpha.len()], &[out.len()]);
         let accelerations = self.upload(accelerations)?;
         let launch = self
-            .cuda
-            .launch(&PENALTY, D, "accelerate")
-            .val(self.mesh.addresses())
-            .val(self.params)
-            .val(self.grains.addresses())
+            .launch_on_mesh("accelerate")
             .buf(&accelerations)
             .buf(alpha)
             .out(out);
