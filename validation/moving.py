@@ -31,9 +31,10 @@ def rms(values):
 
 
 def flow(name, mesh, physics, boundary, moves, seconds, **more):
+    physics = {"lattice_velocity": 0.05} | physics
     return {
         "mesh": mesh,
-        "physics": {"lattice_velocity": 0.05} | physics,
+        "physics": {key: value for key, value in physics.items() if value is not None},
         "numerics": {"collision": "regularized"},
         "boundary": boundary,
         f"motion.{name}": moves,
@@ -128,10 +129,10 @@ def swaying(frequency):
 
 
 def settling(case):
-    """ten Cate et al. 2002, with 24 cells across the sphere."""
+    """ten Cate et al. 2002, with 24 cells across the sphere, and the program's time step."""
     density, viscosity, velocity, seconds, _ = TEN_CATE[case]
     mesh = {"shape": "sphere:r=0.0075", "domain": [-0.05, -0.05, -0.1275, 0.05, 0.05, 0.0325], "root": 32, "levels": 4}
-    physics = {"viscosity": viscosity, "density": density, "length": 0.015, "velocity": velocity}
+    physics = {"lattice_velocity": None, "viscosity": viscosity, "density": density, "length": 0.015, "velocity": velocity}
     moves = {"kind": "free", "density": 1120, "gravity": [0, 0, -9.81]}
     return flow("sphere", mesh, physics, faces(3, "no-slip"), moves, seconds)
 

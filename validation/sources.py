@@ -138,6 +138,8 @@ TEN_CATE = {
     "e3": (962, 1.174636e-4, 0.091, 1.15, 0.08727),
     "e4": (960, 6.042e-5, 0.128, 0.95, 0.12224),
 }
+# Lai et al. (2023), as Yu & Zhao (2025) print it: time of the contact, s, and speed at it, m/s.
+LAI_KISSING = (0.31, 0.07139)
 # Zick & Homsy, J. Fluid Mech. 115 (1982) 13: drag of a simple cubic array over Stokes', by share of the volume, table 2.
 ZICK_HOMSY = {0.064: 2.810, 0.125: 4.292, 0.343: 15.4}
 # Kinsey & Dumas, AIAA J. 46 (2008) 1318: power coefficient of a NACA 0015 at Re 1100.

@@ -1,14 +1,16 @@
-"""Spheres in two-phase flow: one that settles in a box of oil (ten Cate et al. 2002), and flow through arrays of fixed ones (Zick & Homsy
-1982)."""
+"""Spheres in two-phase flow: one that settles in a box of oil (ten Cate et al. 2002), two of which one catches up with the other (Lai et al.
+2023), and flow through arrays of fixed ones (Zick & Homsy 1982)."""
 
 import math
 
 from reading import row
-from sources import TEN_CATE, ZICK_HOMSY
+from sources import LAI_KISSING, TEN_CATE, ZICK_HOMSY
 from two_phase import phases, short
 
 # Cells a diameter: root cells of a box of 100 mm, which are multiples of 20, and levels.
 MESHES = {6: (20, 2), 12: (20, 3), 15: (100, 1), 18: (60, 2), 24: (40, 3)}
+# The same for a box of 10 mm; `-levels` follow the spheres.
+KISSING_MESHES = {"8": (48, 1), "16": (96, 1), "16-levels": (48, 2), "24-levels": (72, 2)}
 NYLON = {"youngs_modulus": 1e7, "poissons_ratio": 0.35, "restitution": 0.9, "friction": 0.3}
 
 
@@ -38,6 +40,38 @@ def fall(case):
         return [row("largest speed, m/s", table["largest speed"][at], TEN_CATE[case][4], "ten Cate et al. 2002")], note
 
     return read
+
+
+def kissing(root, levels):
+    """Two spheres of 1.67 mm and 1140 kg/m³, one above the other in water: that above falls in the wake of the other, up to a contact. The
+    places are those of Glowinski et al. (2001)."""
+    water = {"density": 1000, "viscosity": 1e-3}
+    box = [0, 0, 0, 0.01, 0.01, 0.04]
+    tables = {
+        "solver": {"kind": "two-phase"}, "domain": {"box": box, "root": f"{root}x{root}x{4 * root}"},
+        "phases": {"liquid": water, "gas": water}, "gravity": {"acceleration": [0, 0, -9.81]}, "liquid": [{"box": box}],
+        "materials.nylon": NYLON | {"density": 1140},
+        "particles": [{"center": [0.005, 0.005, z], "diameter": 1.67e-3} for z in (0.0316, 0.035)],
+        "numerics": {"dt": 1e-3, "cfl": 0.5, "tolerance": 1e-8}, "run": {"seconds": 0.4},
+        "output": {"folder": "kissing", "integrals_every": 1, "report": False},
+    }
+    if levels > 1:
+        tables["adapt"] = {"levels": levels, "margin": 6, "vorticity": 2.0, "max_cells": 2_500_000}
+    return tables
+
+
+def contact(folder):
+    """When the spheres meet, and the speed of the faster one then: the largest before the first contact."""
+    table = short(folder / "particles.csv")
+    first = next((i for i, pairs in enumerate(table["pairs"]) if pairs > 0), None)
+    if first is None:
+        return [row("time of the contact, s", math.nan, LAI_KISSING[0], "Lai et al. 2023")], "no contact"
+    speed = max(table["largest speed"][: first + 1])
+    note = f"centre of mass at {1e3 * table['centre z'][first]:.2f} mm"
+    return [
+        row("time of the contact, s", table["time"][first], LAI_KISSING[0], "Lai et al. 2023"),
+        row("largest speed before, m/s", speed, LAI_KISSING[1], "Lai et al. 2023"),
+    ], note
 
 
 def radius_of(share):
@@ -77,6 +111,8 @@ def rows():
     for cells in MESHES:
         for case in TEN_CATE:
             yield f"spheres-cate-{case}-{cells}", settling(case, cells), fall(case)
+    for cells, (root, levels) in KISSING_MESHES.items():
+        yield f"spheres-kissing-{cells}", kissing(root, levels), contact
     for share in ZICK_HOMSY:
         for cells in (12, 16, 24):
             yield f"spheres-array-{share}-{cells}", array(share, cells), drag(share)
