@@ -296,7 +296,7 @@ pub(crate) fn fluxes<const D: usize>(
             if q == 0.0 {
                 0.0
             } else {
-                mass * through.carried(&velocity[k], k, (block, cell), side, q)
+                mass * through.carried(&velocity[k], k, (block, cell), side, (q, mass / q))
             }
         });
     }
@@ -367,13 +367,32 @@ impl<const D: usize> Through<'_, D> {
         }
     }
 
-    /// A component of the velocity in the middle of what crosses a face.
-    fn carried(&self, u: &[f64], k: usize, own: (usize, usize), side: usize, q: f64) -> f64 {
+    /// A component of the velocity in the middle of what crosses a face, with a density. It differs from the cell's by so much at most
+    /// that what stays is not beyond the velocity of the cell behind: where liquid leaves little gas, the slope could give it any.
+    fn carried(
+        &self,
+        u: &[f64],
+        k: usize,
+        own: (usize, usize),
+        side: usize,
+        (q, density): (f64, f64),
+    ) -> f64 {
         match self.from(own.0, own.1, side, q) {
             (Some(at), leaves, courant) => {
                 let slope = velocity::slope(self.at.mesh, self.at.params, u, k, at, self.of.axis);
-                let ahead = if leaves % 2 == 1 { 0.5 } else { -0.5 };
-                u[at.0 * dims::cells(D) + at.1] + ahead * (1.0 - courant) * slope
+                let half = if leaves % 2 == 1 { 0.5 } else { -0.5 };
+                let ahead = half * (1.0 - courant) * slope;
+                let behind = velocity::beyond(self.at.mesh, self.at.params, u, k, at, leaves ^ 1);
+                let cell = at.0 * dims::cells(D) + at.1;
+                let goes = courant * density;
+                let stays = (self.at.params.phases.rho(self.of.alpha[cell]) - goes).max(0.0);
+                let most = (u[cell] - behind).abs() * stays / goes;
+                u[cell]
+                    + if ahead.abs() <= most {
+                        ahead
+                    } else {
+                        most.copysign(ahead)
+                    }
             }
             (None, ..) => match self.at.params.face(side) {
                 BoxFace::Inflow { velocity, .. } => velocity[k],

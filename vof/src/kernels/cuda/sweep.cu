@@ -45,13 +45,20 @@ struct Crossing {
         return face.is_wall() ? 0.0 : face.liquid;
     }
 
-    // A component of the velocity in the middle of what crosses a face.
-    __device__ double carried(const From& from, int k, Cell own, int side) const {
+    // A component of the velocity in the middle of what crosses a face, with a density. It differs from the cell's by so much at most
+    // that what stays is not beyond the velocity of the cell behind: where liquid leaves little gas, the slope could give it any.
+    __device__ double carried(const From& from, int k, Cell own, int side, double density) const {
         const double* const u = velocity.of[k];
         if (from.cell.block != OUTSIDE) {
             const double along = slope(mesh, params, u, k, from.cell, axis);
-            const double ahead = from.leaves % 2 == 1 ? 0.5 : -0.5;
-            return u[from.cell.index()] + ahead * (1.0 - from.courant) * along;
+            const double half = from.leaves % 2 == 1 ? 0.5 : -0.5;
+            const double ahead = half * (1.0 - from.courant) * along;
+            const double behind = beyond(mesh, params, u, k, from.cell, from.leaves ^ 1);
+            const uint64_t cell = from.cell.index();
+            const double goes = from.courant * density;
+            const double stays = fmax(params.rho(alpha[cell]) - goes, 0.0);
+            const double most = fabs(u[cell] - behind) * stays / goes;
+            return u[cell] + (fabs(ahead) <= most ? ahead : copysign(most, ahead));
         }
         const BoxFace& face = params.face(side);
         return face.kind == BoxKind::INFLOW ? face.velocity[k] : u[own.index()];
@@ -69,7 +76,7 @@ struct Crossing {
         }
         const double mass = params.density[0] * l + params.density[1] * (q - l);
         for (int k = 0; k < D; k++) {
-            momentum.of[k][face] = is_still ? 0.0 : mass * carried(there, k, own, side);
+            momentum.of[k][face] = is_still ? 0.0 : mass * carried(there, k, own, side, mass / q);
         }
     }
 };
