@@ -14,7 +14,7 @@
 //! one, without a global projection.
 
 use crate::interface::is_mixed;
-use crate::kernels::{Scene, TwoPhaseKernels};
+use crate::kernels::{Scene, TwoPhaseKernels, TwoPhaseMemory};
 use crate::mesh::{FlowMesh, Tile, in_tile};
 use crate::running::{Fields, by_axis};
 use crate::{TwoPhaseError, normal, plane, restrict, velocity};
@@ -108,7 +108,7 @@ impl Source {
 }
 
 /// From one mesh to another: what the stages have.
-pub(crate) struct Passage<'a, const D: usize, B: TwoPhaseKernels<D>> {
+pub(crate) struct Passage<'a, const D: usize, B: TwoPhaseMemory<D>> {
     pub(crate) old: &'a Scene<'a, D, B>,
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "for GPUs"))]
     pub(crate) new: &'a Scene<'a, D, B>,

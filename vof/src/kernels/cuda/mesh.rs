@@ -1,6 +1,8 @@
 //! The mesh of a flow in a device's memory.
 
-use super::THREADS;
+use super::{DeviceGrains, InterfaceWork, THREADS};
+use crate::grain_cells::GrainCells;
+use crate::kernels::{Made, Scene, TwoPhaseMemory};
 use crate::mesh::{FlowMesh, MARGIN, centre, corners};
 use crate::running::Fields;
 use bytemuck::{Pod, Zeroable};
@@ -166,5 +168,27 @@ impl<const D: usize> DeviceMesh<D> {
             0 => 0..self.layers[0],
             _ => self.layers[k - 1]..self.layers[k],
         })
+    }
+}
+
+impl<const D: usize> TwoPhaseMemory<D> for Cuda {
+    type Mesh = DeviceMesh<D>;
+    type Interface = InterfaceWork;
+    type Grains = DeviceGrains;
+
+    fn upload_mesh(&self, mesh: &FlowMesh<D>) -> Made<DeviceMesh<D>> {
+        Ok(DeviceMesh::new(self, mesh)?)
+    }
+
+    fn blocks_of(mesh: &DeviceMesh<D>) -> &DeviceBlocks {
+        mesh.tables()
+    }
+
+    fn interface(at: &Scene<'_, D, Self>) -> Made<InterfaceWork> {
+        Ok(InterfaceWork::new(at.backend, at.tables)?)
+    }
+
+    fn grains(at: &Scene<'_, D, Self>, cells: GrainCells) -> Made<DeviceGrains> {
+        Ok(DeviceGrains::new(at.backend, at.tables, &cells)?)
     }
 }

@@ -11,7 +11,6 @@ pub(crate) mod mesh;
 pub(crate) mod params;
 mod penalty;
 mod project;
-mod stages;
 mod survey;
 mod sweep;
 mod transfer;
@@ -23,7 +22,9 @@ pub(crate) use interface::InterfaceWork;
 pub(crate) use mesh::DeviceMesh;
 pub(crate) use params::DeviceParams;
 
-use cutlink_device::cuda::{CudaBuf, Module};
+use crate::kernels::{Scene, TwoPhaseKernels};
+use cutlink_device::cuda::{Cuda, CudaBuf, Module};
+use grain_cells::GrainAddresses;
 
 static ADAPT: [Module; 2] = cutlink_device::cuda_modules!("adapt");
 static CURVATURE: [Module; 2] = cutlink_device::cuda_modules!("curvature");
@@ -52,4 +53,16 @@ pub(crate) const fn tile_threads(d: usize) -> u32 {
 /// The addresses of an array for each axis.
 fn addresses<const D: usize>(of: [&CudaBuf<f64>; D]) -> [u64; D] {
     of.map(|values| values.address(0))
+}
+
+impl<const D: usize> TwoPhaseKernels<D> for Cuda {}
+
+/// Parameters of a flow, as kernels read them.
+fn values<const D: usize>(at: &Scene<'_, D, Cuda>) -> DeviceParams<D> {
+    DeviceParams::new(at.params)
+}
+
+/// Cells of grains, as kernels read them.
+fn grains_of<const D: usize>(at: &Scene<'_, D, Cuda>) -> GrainAddresses {
+    GrainAddresses::of(at.grains)
 }

@@ -1,9 +1,10 @@
 //! Stages of a step with grains: one thread block a grain where its cells are added up, else one thread a cell or face.
 
 use super::grain_cells::DeviceGrains;
-use super::{DeviceMesh, DeviceParams, PENALTY, addresses};
+use super::{DeviceMesh, DeviceParams, PENALTY, addresses, values};
 use crate::grain_cells::RigidMotion;
-use crate::penalty::{GrainSum, mean_around};
+use crate::kernels::{GrainKernels, Made, Scene};
+use crate::penalty::{GrainSum, add_sums, mean_around};
 use crate::running::Fields;
 use crate::viscous::System;
 use cutlink_device::{
@@ -17,11 +18,11 @@ type Sums = Result<Vec<GrainSum>, DeviceError>;
 
 /// A mesh with grains.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a, const D: usize> {
-    pub(super) cuda: &'a Cuda,
-    pub(super) mesh: &'a DeviceMesh<D>,
-    pub(super) params: DeviceParams<D>,
-    pub(super) grains: &'a DeviceGrains,
+struct Place<'a, const D: usize> {
+    cuda: &'a Cuda,
+    mesh: &'a DeviceMesh<D>,
+    params: DeviceParams<D>,
+    grains: &'a DeviceGrains,
 }
 
 impl<const D: usize> Place<'_, D> {
@@ -65,7 +66,7 @@ impl<const D: usize> Place<'_, D> {
         Ok(numbers.as_chunks::<6>().0.iter().map(of).collect())
     }
 
-    pub(super) fn rigid(&self, motions: &[RigidMotion], fields: &mut Fields<D, Cuda>) -> Sums {
+    fn rigid(&self, motions: &[RigidMotion], fields: &mut Fields<D, Cuda>) -> Sums {
         self.mesh.check_fields(fields);
         let motions = self.upload(motions)?;
         let launch = self
@@ -85,7 +86,7 @@ impl<const D: usize> Place<'_, D> {
         Ok(given)
     }
 
-    pub(super) fn interior(&self, fields: &Fields<D, Cuda>) -> Sums {
+    fn interior(&self, fields: &Fields<D, Cuda>) -> Sums {
         self.mesh.check_fields(fields);
         let launch = self
             .launch("interior")
@@ -96,14 +97,14 @@ impl<const D: usize> Place<'_, D> {
         unsafe { self.sums(launch) }
     }
 
-    pub(super) fn around(&self, alpha: &Buf) -> Result<Vec<f64>, DeviceError> {
+    fn around(&self, alpha: &Buf) -> Result<Vec<f64>, DeviceError> {
         self.mesh.check(&[alpha.len()], &[]);
         // SAFETY: as above.
         let sums = unsafe { self.sums(self.launch("around").buf(alpha))? };
         Ok(sums.iter().map(mean_around).collect())
     }
 
-    pub(super) fn penalise(
+    fn penalise(
         &self,
         motions: &[RigidMotion],
         of: &System<'_, Cuda>,
@@ -126,7 +127,7 @@ impl<const D: usize> Place<'_, D> {
         unsafe { launch.run(self.mesh.over_cells()) }
     }
 
-    pub(super) fn handed(
+    fn handed(
         &self,
         motions: &[RigidMotion],
         (component, dt): (usize, f64),
@@ -145,12 +146,7 @@ impl<const D: usize> Place<'_, D> {
         unsafe { self.sums(launch) }
     }
 
-    pub(super) fn accelerate(
-        &self,
-        accelerations: &[RigidMotion],
-        alpha: &Buf,
-        out: &mut Buf,
-    ) -> Sums {
+    fn accelerate(&self, accelerations: &[RigidMotion], alpha: &Buf, out: &mut Buf) -> Sums {
         self.mesh.check(&[alpha.len()], &[out.len()]);
         let accelerations = self.upload(accelerations)?;
         let launch = self
@@ -164,14 +160,14 @@ impl<const D: usize> Place<'_, D> {
         unsafe { self.sums(self.launch("taken").buf(&accelerations)) }
     }
 
-    pub(super) fn pushed(&self, pull: &[Buf; D]) -> Sums {
+    fn pushed(&self, pull: &[Buf; D]) -> Sums {
         self.mesh.check(&pull.each_ref().map(CudaBuf::len), &[]);
         let launch = self.launch("pushed").val(addresses(pull.each_ref()));
         // SAFETY: as above.
         unsafe { self.sums(launch) }
     }
 
-    pub(super) fn blend(
+    fn blend(
         &self,
         motions: &[RigidMotion],
         fields: &mut Fields<D, Cuda>,
@@ -194,7 +190,7 @@ impl<const D: usize> Place<'_, D> {
 
     /// # Panics
     /// Where `kept` is of other grains.
-    pub(super) fn unblend(&self, kept: &Buf, dt: f64, fields: &mut Fields<D, Cuda>) -> Done {
+    fn unblend(&self, kept: &Buf, dt: f64, fields: &mut Fields<D, Cuda>) -> Done {
         self.mesh.check_fields(fields);
         assert_eq!(kept.len(), D * self.grains.cells(), "values of these cells");
         let launch = self
@@ -205,5 +201,99 @@ impl<const D: usize> Place<'_, D> {
             .val(fields.velocity.each_mut().map(CudaBuf::share));
         // SAFETY: as above.
         unsafe { launch.run(self.grains.over_cells()) }
+    }
+}
+
+/// What a stage of grains finds; nothing where there are none.
+fn with_grains<'a, const D: usize, T: Default>(
+    at: &Scene<'a, D, Cuda>,
+    of: impl FnOnce(Place<'a, D>) -> Result<T, DeviceError>,
+) -> Made<T> {
+    let Some(grains) = at.grains else {
+        return Ok(T::default());
+    };
+    let place = Place {
+        cuda: at.backend,
+        mesh: at.tables,
+        params: values(at),
+        grains,
+    };
+    Ok(of(place)?)
+}
+
+impl<const D: usize> GrainKernels<D> for Cuda {
+    fn rigid(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Self>,
+    ) -> Made<Vec<GrainSum>> {
+        with_grains(at, |place| place.rigid(motions, fields))
+    }
+
+    fn interior(at: &Scene<'_, D, Self>, fields: &Fields<D, Self>) -> Made<Vec<GrainSum>> {
+        with_grains(at, |place| place.interior(fields))
+    }
+
+    fn around(at: &Scene<'_, D, Self>, alpha: &Buf) -> Made<Vec<f64>> {
+        with_grains(at, |place| place.around(alpha))
+    }
+
+    fn penalise(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        of: &System<'_, Self>,
+        conductance: &Buf,
+        diagonal_and_b: [&mut Buf; 2],
+    ) -> Made<()> {
+        with_grains(at, |place| {
+            place.penalise(motions, of, conductance, diagonal_and_b)
+        })
+    }
+
+    fn handed(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        component_and_dt: (usize, f64),
+        conductance_and_u: [&Buf; 2],
+        sums: &mut [GrainSum],
+    ) -> Made<()> {
+        let found = with_grains(at, |place| {
+            place.handed(motions, component_and_dt, conductance_and_u)
+        })?;
+        add_sums(sums, &found);
+        Ok(())
+    }
+
+    fn accelerate_grains(
+        at: &Scene<'_, D, Self>,
+        accelerations: &[RigidMotion],
+        alpha: &Buf,
+        out: &mut Buf,
+    ) -> Made<Vec<GrainSum>> {
+        with_grains(at, |place| place.accelerate(accelerations, alpha, out))
+    }
+
+    fn blend(
+        at: &Scene<'_, D, Self>,
+        motions: &[RigidMotion],
+        fields: &mut Fields<D, Self>,
+    ) -> Made<Buf> {
+        match with_grains(at, |place| place.blend(motions, fields).map(Some))? {
+            Some(kept) => Ok(kept),
+            None => Ok(at.backend.alloc("velocities of cut cells", 0, 0.0)?),
+        }
+    }
+
+    fn unblend(
+        at: &Scene<'_, D, Self>,
+        kept: &Buf,
+        dt: f64,
+        fields: &mut Fields<D, Self>,
+    ) -> Made<()> {
+        with_grains(at, |place| place.unblend(kept, dt, fields))
+    }
+
+    fn pushed(at: &Scene<'_, D, Self>, pull: &[Buf; D]) -> Made<Vec<GrainSum>> {
+        with_grains(at, |place| place.pushed(pull))
     }
 }
