@@ -14,11 +14,26 @@ use crate::{Blocks, EllipticError, EllipticOperator};
 use cutlink_device::Backend;
 use std::fmt::Debug;
 
-/// Kernels of elliptic equations; arrays are those of [the crate](crate). Each backend gives the same bits.
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for cutlink_device::Host {}
+    #[cfg(feature = "cuda")]
+    impl Sealed for cutlink_device::cuda::Cuda {}
+}
+
+/// Kernels of elliptic equations, in groups; arrays are those of [the crate](crate). Each backend gives the same bits. Sealed:
+/// kernels on a GPU trust the tables, which this crate alone makes.
 ///
 /// # Errors
-/// All methods: what the backend's device reports.
-pub trait EllipticKernels<const D: usize>: Backend {
+/// All methods of all groups: what the backend's device reports.
+pub trait EllipticKernels<const D: usize>:
+    PrepareKernels<D> + CycleKernels<D> + VectorKernels<D>
+{
+}
+
+/// What a backend keeps of blocks.
+pub trait EllipticTables<const D: usize>: Backend + sealed::Sealed {
     /// What kernels read of blocks.
     type Tables: Debug + Send + Sync;
 
@@ -30,7 +45,10 @@ pub trait EllipticKernels<const D: usize>: Backend {
 
     #[doc(hidden)]
     fn lists(&self, layers: &CoarseLayers) -> Result<Self::Lists, EllipticError>;
+}
 
+/// What comes before a solve: values of refined blocks, checks, and what is made of the coefficients.
+pub trait PrepareKernels<const D: usize>: EllipticTables<D> {
     /// Values of faces of refined blocks, and of leaves beside finer ones, from the fine faces: their sum times `factor[0]`, or
     /// times `factor[1]` where the fine faces are at a level jump. Levels from fine to coarse.
     fn restrict_faces(
@@ -85,22 +103,10 @@ pub trait EllipticKernels<const D: usize>: Backend {
 
     /// Conductances of the grids below the root level, and the matrix of the coarsest one.
     fn fill_boxes(&self, op: &mut EllipticOperator<D, Self>) -> Result<(), EllipticError>;
+}
 
-    /// The operator applied to values: `out` on leaves, zero on refined blocks.
-    fn apply(
-        &self,
-        op: &EllipticOperator<D, Self>,
-        x: &Self::Buf<f64>,
-        out: &mut Self::Buf<f64>,
-    ) -> Result<(), EllipticError>;
-
-    /// The correction where the diagonal is dominant: the residual over what multiplies the cell's value.
-    fn over_diagonal(
-        &self,
-        op: &EllipticOperator<D, Self>,
-        w: &mut Arrays<Self>,
-    ) -> Result<(), EllipticError>;
-
+/// The multigrid cycle.
+pub trait CycleKernels<const D: usize>: EllipticTables<D> {
     /// The cycle's right side from the residual, on leaves; a correction of zero.
     fn begin_cycle(
         &self,
@@ -144,6 +150,24 @@ pub trait EllipticKernels<const D: usize>: Backend {
 
     /// The correction of the root level by a cycle over the grids below.
     fn correct_root(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        w: &mut Arrays<Self>,
+    ) -> Result<(), EllipticError>;
+}
+
+/// The operator and the vectors of conjugate gradients.
+pub trait VectorKernels<const D: usize>: EllipticTables<D> {
+    /// The operator applied to values: `out` on leaves, zero on refined blocks.
+    fn apply(
+        &self,
+        op: &EllipticOperator<D, Self>,
+        x: &Self::Buf<f64>,
+        out: &mut Self::Buf<f64>,
+    ) -> Result<(), EllipticError>;
+
+    /// The correction where the diagonal is dominant: the residual over what multiplies the cell's value.
+    fn over_diagonal(
         &self,
         op: &EllipticOperator<D, Self>,
         w: &mut Arrays<Self>,

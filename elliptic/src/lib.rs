@@ -37,5 +37,6 @@ pub use cg::{SolveWork, Solved, Stop};
 pub use error::EllipticError;
 #[cfg(feature = "cuda")]
 pub use kernels::cuda::{BlockAddresses, DeviceBlocks};
-pub use kernels::{EllipticKernels, SUM_LANES, block_sum, ordered_sum};
+pub use kernels::{CycleKernels, EllipticKernels, EllipticTables, PrepareKernels, VectorKernels};
+pub use kernels::{SUM_LANES, block_sum, ordered_sum};
 pub use operator::EllipticOperator;

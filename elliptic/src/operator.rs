@@ -1,6 +1,6 @@
 //! The operator.
 
-use crate::kernels::EllipticKernels;
+use crate::kernels::{EllipticKernels, EllipticTables};
 use crate::layers::CoarseLayers;
 use crate::regions::Regions;
 use crate::{Blocks, EllipticError, box_grid::BoxGrid, faces};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Memory in bytes a cell: 8 · 1.25 D for faces, 16 for the diagonal and its inverse; a
 /// [`SolveWork`](crate::SolveWork) takes 56 more.
 #[derive(Debug)]
-pub struct EllipticOperator<const D: usize, B: EllipticKernels<D> = Host> {
+pub struct EllipticOperator<const D: usize, B: EllipticTables<D> = Host> {
     pub(crate) backend: B,
     /// No other operator of the process has it.
     pub(crate) id: u64,

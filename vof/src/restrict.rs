@@ -5,7 +5,7 @@ use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::mesh::FlowMesh;
 use cutlink_amr::dims;
 use cutlink_device::Host;
-use cutlink_elliptic::{EllipticError, EllipticKernels, faces};
+use cutlink_elliptic::{EllipticError, PrepareKernels, faces};
 
 fn wrap(source: EllipticError) -> TwoPhaseError {
     TwoPhaseError::Elliptic {

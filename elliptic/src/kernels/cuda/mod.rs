@@ -11,7 +11,7 @@ mod vectors;
 
 pub use tables::{BlockAddresses, DeviceBlocks};
 
-use super::EllipticKernels;
+use super::{CycleKernels, EllipticKernels, EllipticTables, PrepareKernels, VectorKernels};
 use crate::cg::Arrays;
 use crate::layers::CoarseLayers;
 use crate::regions::OpenFaces;
@@ -110,7 +110,9 @@ impl LevelRange {
     }
 }
 
-impl<const D: usize> EllipticKernels<D> for Cuda {
+impl<const D: usize> EllipticKernels<D> for Cuda {}
+
+impl<const D: usize> EllipticTables<D> for Cuda {
     type Tables = DeviceBlocks;
     type Lists = DeviceLayers;
 
@@ -126,7 +128,9 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
             touched: self.upload(layers.touched.clone())?,
         })
     }
+}
 
+impl<const D: usize> PrepareKernels<D> for Cuda {
     fn restrict_faces(
         &self,
         blocks: &Blocks<D>,
@@ -185,23 +189,9 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
     fn fill_boxes(&self, op: &mut EllipticOperator<D, Self>) -> Done {
         boxes::fill(self, op)
     }
+}
 
-    fn apply(&self, op: &EllipticOperator<D, Self>, x: &Buf, out: &mut Buf) -> Done {
-        let launch = self
-            .launch(&APPLY, D, "apply")
-            .val(op.addresses())
-            .val(op.cells())
-            .buf(x)
-            .out(out);
-        // SAFETY: arrays of the operator's cells.
-        unsafe { launch.run(LaunchGrid::over(op.blocks.cells(), THREADS))? };
-        Ok(())
-    }
-
-    fn over_diagonal(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
-        vectors::over_diagonal(self, op, w)
-    }
-
+impl<const D: usize> CycleKernels<D> for Cuda {
     fn begin_cycle(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
         transfer::begin_cycle(self, op, w)
     }
@@ -235,6 +225,24 @@ impl<const D: usize> EllipticKernels<D> for Cuda {
 
     fn correct_root(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
         boxes::correct_root(self, op, w)
+    }
+}
+
+impl<const D: usize> VectorKernels<D> for Cuda {
+    fn apply(&self, op: &EllipticOperator<D, Self>, x: &Buf, out: &mut Buf) -> Done {
+        let launch = self
+            .launch(&APPLY, D, "apply")
+            .val(op.addresses())
+            .val(op.cells())
+            .buf(x)
+            .out(out);
+        // SAFETY: arrays of the operator's cells.
+        unsafe { launch.run(LaunchGrid::over(op.blocks.cells(), THREADS))? };
+        Ok(())
+    }
+
+    fn over_diagonal(&self, op: &EllipticOperator<D, Self>, w: &mut Arrays<Self>) -> Done {
+        vectors::over_diagonal(self, op, w)
     }
 
     fn start(

@@ -11,7 +11,7 @@ pub(crate) use apply::{TILE, Tile, in_tile, tile};
 pub(crate) use transfer::sum_children;
 pub use vectors::{SUM_LANES, block_sum, ordered_sum};
 
-use super::EllipticKernels;
+use super::{CycleKernels, EllipticKernels, EllipticTables, PrepareKernels, VectorKernels};
 use crate::cg::Arrays;
 use crate::layers::CoarseLayers;
 use crate::regions::OpenFaces;
@@ -20,7 +20,9 @@ use cutlink_device::Host;
 
 type Done = Result<(), EllipticError>;
 
-impl<const D: usize> EllipticKernels<D> for Host {
+impl<const D: usize> EllipticKernels<D> for Host {}
+
+impl<const D: usize> EllipticTables<D> for Host {
     type Tables = ();
     type Lists = ();
 
@@ -31,7 +33,9 @@ impl<const D: usize> EllipticKernels<D> for Host {
     fn lists(&self, _: &CoarseLayers) -> Done {
         Ok(())
     }
+}
 
+impl<const D: usize> PrepareKernels<D> for Host {
     fn restrict_faces(
         &self,
         blocks: &Blocks<D>,
@@ -94,17 +98,9 @@ impl<const D: usize> EllipticKernels<D> for Host {
         boxes::fill(op);
         Ok(())
     }
+}
 
-    fn apply(&self, op: &EllipticOperator<D>, x: &Vec<f64>, out: &mut Vec<f64>) -> Done {
-        apply::apply(op, x, out);
-        Ok(())
-    }
-
-    fn over_diagonal(&self, op: &EllipticOperator<D>, w: &mut Arrays<Self>) -> Done {
-        vectors::over_diagonal(op, w);
-        Ok(())
-    }
-
+impl<const D: usize> CycleKernels<D> for Host {
     fn begin_cycle(&self, op: &EllipticOperator<D>, w: &mut Arrays<Self>) -> Done {
         transfer::begin_cycle(op, w);
         Ok(())
@@ -138,6 +134,18 @@ impl<const D: usize> EllipticKernels<D> for Host {
 
     fn correct_root(&self, op: &EllipticOperator<D>, w: &mut Arrays<Self>) -> Done {
         boxes::correct_root(op, w);
+        Ok(())
+    }
+}
+
+impl<const D: usize> VectorKernels<D> for Host {
+    fn apply(&self, op: &EllipticOperator<D>, x: &Vec<f64>, out: &mut Vec<f64>) -> Done {
+        apply::apply(op, x, out);
+        Ok(())
+    }
+
+    fn over_diagonal(&self, op: &EllipticOperator<D>, w: &mut Arrays<Self>) -> Done {
+        vectors::over_diagonal(op, w);
         Ok(())
     }
 
