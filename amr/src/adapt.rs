@@ -10,7 +10,9 @@
 //! The result depends on the forest and the marks alone. Cost: one sweep over the blocks
 //! of each level that changes.
 
-use crate::{Forest, ForestError, ForestKernels, FormerIds, MAX_LEVELS, Mark, dims, forest};
+use crate::{
+    ChangeKernels, Forest, ForestError, ForestKernels, FormerIds, MAX_LEVELS, Mark, dims, forest,
+};
 use cutlink_device::{Backend, Host};
 
 /// What an adaptation did.

@@ -153,7 +153,7 @@ impl<const D: usize, K: ForestKernels<D>> Forest<D, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mark;
+    use crate::{ChangeKernels, Mark};
     use cutlink_device::Host;
 
     /// Marks by a hash of level and coordinates, so that they do not depend on ids.

@@ -87,7 +87,7 @@ fn panic_of(run: impl FnOnce() + std::panic::UnwindSafe) -> String {
 
 #[test]
 fn marks_of_another_length_never_reach_a_kernel() {
-    use cutlink_amr::ForestKernels;
+    use cutlink_amr::ChangeKernels;
     let blocks = corner(2).capacity();
     for len in [0, blocks - 1, blocks + 1] {
         let text =
@@ -171,7 +171,7 @@ fn validate_rejects_a_forest_that_is_not_balanced() {
     for (level, which) in [(0, 0), (1, 1)] {
         let id = forest.levels[level][which];
         let parents = vec![id];
-        use cutlink_amr::ForestKernels;
+        use cutlink_amr::ChangeKernels;
         let mut marks = vec![Mark::Keep as u8; forest.capacity()];
         // SAFETY: a leaf of that level.
         let done = unsafe { Host.insert_children(&mut forest, level, &parents, &mut marks) };

@@ -19,7 +19,7 @@ use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};
 use crate::running::{Fields, Running};
 use crate::{TwoPhaseError, survey, transfer, velocity};
-use cutlink_amr::{Forest, ForestKernels, Mark, OUTSIDE, Refined, dims};
+use cutlink_amr::{ChangeKernels, Forest, Mark, OUTSIDE, Refined, dims};
 use cutlink_device::{Host, memory};
 use cutlink_elliptic::Beside;
 use rayon::prelude::*;

@@ -2,14 +2,14 @@
 //!
 //! | stage | contract | instead of W24's | files in `cpu/` and `cuda/` |
 //! |---|---|---|---|
-//! | [`sort_keys`](LinearKernels::sort_keys) | keys ascending | | `ancestors` |
-//! | [`ancestors`](LinearKernels::ancestors) | all proper ancestors of sorted keys, by level | Alg. 2: completion of pairs | `ancestors` |
-//! | [`balance`](LinearKernels::balance) | the blocks that 2:1 needs refined on the next coarser level | Alg. 4 | `balance` |
-//! | [`leaves`](LinearKernels::leaves) | children that are not refined, sorted | Alg. 3: linearization | `leaves` |
-//! | [`faces`](LinearKernels::faces) | what lies beyond each face, hanging faces from both sides | Alg. 5: from the fine side | `faces` |
-//! | [`close_refine`](LinearKernels::close_refine), [`close_coarsen`](LinearKernels::close_coarsen), [`close_rest`](LinearKernels::close_rest) | marks under 2:1 | Alg. 6, then balance | `close` |
-//! | [`count`](LinearKernels::count), [`emit`](LinearKernels::emit) | the new leaves in order, and the map to them | Alg. 6 and 7 | `emit` |
-//! | [`leaves_of`](LinearKernels::leaves_of), [`mark_refined`](LinearKernels::mark_refined) | from and to a forest | | `convert` |
+//! | [`sort_keys`](BuildKernels::sort_keys) | keys ascending | | `ancestors` |
+//! | [`ancestors`](BuildKernels::ancestors) | all proper ancestors of sorted keys, by level | Alg. 2: completion of pairs | `ancestors` |
+//! | [`balance`](BuildKernels::balance) | the blocks that 2:1 needs refined on the next coarser level | Alg. 4 | `balance` |
+//! | [`leaves`](BuildKernels::leaves) | children that are not refined, sorted | Alg. 3: linearization | `leaves` |
+//! | [`faces`](BuildKernels::faces) | what lies beyond each face, hanging faces from both sides | Alg. 5: from the fine side | `faces` |
+//! | [`close_refine`](CloseKernels::close_refine), [`close_coarsen`](CloseKernels::close_coarsen), [`close_rest`](CloseKernels::close_rest) | marks under 2:1 | Alg. 6, then balance | `close` |
+//! | [`count`](CloseKernels::count), [`emit`](CloseKernels::emit) | the new leaves in order, and the map to them | Alg. 6 and 7 | `emit` |
+//! | [`leaves_of`](BuildKernels::leaves_of), [`mark_refined`](BuildKernels::mark_refined) | from and to a forest | | `convert` |
 //!
 //! All are exact: every backend gives the same arrays, order included.
 
@@ -18,12 +18,11 @@ use crate::{
     linear::{Counted, Faces, Grid, Leaves},
 };
 
-/// The stages of [`Leaves`]; see the module's table.
-#[expect(
-    unsafe_code,
-    reason = "a stage writes to places that another one counted"
-)]
-pub trait LinearKernels<const D: usize>: ForestKernels<D> {
+/// The stages of [`Leaves`], in groups; see the module's table.
+pub trait LinearKernels<const D: usize>: BuildKernels<D> + CloseKernels<D> {}
+
+/// The leaves of wanted blocks, of a forest, and what lies beyond their faces.
+pub trait BuildKernels<const D: usize>: ForestKernels<D> {
     /// The keys, sorted.
     fn sort_keys(&self, keys: Self::Buf<u64>) -> Result<Self::Buf<u64>, ForestError>;
 
@@ -59,6 +58,30 @@ pub trait LinearKernels<const D: usize>: ForestKernels<D> {
     /// The codes and the hanging table of [`Faces`].
     fn faces(&self, leaves: &Leaves<D, Self>) -> Result<Faces<D, Self>, ForestError>;
 
+    /// The keys of a forest's leaves, sorted.
+    fn leaves_of(
+        &self,
+        grid: &Grid<D>,
+        forest: &Forest<D, Self>,
+    ) -> Result<Self::Buf<u64>, ForestError>;
+
+    /// Marks the blocks of a level of a forest to be refined whose keys are among the sorted `refined`.
+    fn mark_refined(
+        &self,
+        grid: &Grid<D>,
+        forest: &Forest<D, Self>,
+        level: usize,
+        refined: &Self::Buf<u64>,
+        marks: &mut Self::Buf<u8>,
+    ) -> Result<(), ForestError>;
+}
+
+/// The leaves that marks ask for.
+#[expect(
+    unsafe_code,
+    reason = "a stage writes to places that another one counted"
+)]
+pub trait CloseKernels<const D: usize>: ForestKernels<D> {
     /// Every leaf of `level` (at least 1) that is marked to refine marks the coarser leaves that touch it.
     fn close_refine(
         &self,
@@ -102,21 +125,4 @@ pub trait LinearKernels<const D: usize>: ForestKernels<D> {
         marks: &Self::Buf<u8>,
         counted: &Counted<Self>,
     ) -> Result<Self::Buf<u64>, ForestError>;
-
-    /// The keys of a forest's leaves, sorted.
-    fn leaves_of(
-        &self,
-        grid: &Grid<D>,
-        forest: &Forest<D, Self>,
-    ) -> Result<Self::Buf<u64>, ForestError>;
-
-    /// Marks the blocks of a level of a forest to be refined whose keys are among the sorted `refined`.
-    fn mark_refined(
-        &self,
-        grid: &Grid<D>,
-        forest: &Forest<D, Self>,
-        level: usize,
-        refined: &Self::Buf<u64>,
-        marks: &mut Self::Buf<u8>,
-    ) -> Result<(), ForestError>;
 }

@@ -2,17 +2,17 @@
 //!
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`ripple`](ForestKernels::ripple) | a marked leaf marks the coarser leaves that touch it | `marks` |
-//! | [`select_refine`](ForestKernels::select_refine) | marked leaves of a level, in list order | `marks` |
-//! | [`select_coarsen`](ForestKernels::select_coarsen) | parents whose children may go, in list order | `marks` |
-//! | [`insert_children`](ForestKernels::insert_children) | 2^D contiguous children a parent, gaps first | `children` |
-//! | [`remove_children`](ForestKernels::remove_children) | parents become leaves, groups become gaps | `children` |
-//! | [`flag_refined`](ForestKernels::flag_refined) | which blocks have children if marked leaves get some | `rebuild` |
-//! | [`clear_coarsened`](ForestKernels::clear_coarsened) | and if the children of a level's blocks go | `rebuild` |
-//! | [`count_refined`](ForestKernels::count_refined) | how many these are, by level | `rebuild` |
-//! | [`follow_marks`](ForestKernels::follow_marks), [`follow_children`](ForestKernels::follow_children) | a level of the new forest | `rebuild` |
-//! | [`follow`](ForestKernels::follow) | values by former id as values by new id | `rebuild` |
-//! | [`connect`](ForestKernels::connect) | the places of a level's families from their parents' | `connect` |
+//! | [`ripple`](ChangeKernels::ripple) | a marked leaf marks the coarser leaves that touch it | `marks` |
+//! | [`select_refine`](ChangeKernels::select_refine) | marked leaves of a level, in list order | `marks` |
+//! | [`select_coarsen`](ChangeKernels::select_coarsen) | parents whose children may go, in list order | `marks` |
+//! | [`insert_children`](ChangeKernels::insert_children) | 2^D contiguous children a parent, gaps first | `children` |
+//! | [`remove_children`](ChangeKernels::remove_children) | parents become leaves, groups become gaps | `children` |
+//! | [`flag_refined`](RebuildKernels::flag_refined) | which blocks have children if marked leaves get some | `rebuild` |
+//! | [`clear_coarsened`](RebuildKernels::clear_coarsened) | and if the children of a level's blocks go | `rebuild` |
+//! | [`count_refined`](RebuildKernels::count_refined) | how many these are, by level | `rebuild` |
+//! | [`follow_marks`](RebuildKernels::follow_marks), [`follow_children`](RebuildKernels::follow_children) | a level of the new forest | `rebuild` |
+//! | [`follow`](RebuildKernels::follow) | values by former id as values by new id | `rebuild` |
+//! | [`connect`](ChangeKernels::connect) | the places of a level's families from their parents' | `connect` |
 //!
 //! All are exact: every backend gives the same arrays, ids and orders included.
 //!
@@ -27,7 +27,7 @@ pub mod linear;
 use crate::{Forest, ForestError, FormerIds};
 use cutlink_device::{Backend, Item};
 
-pub use linear::LinearKernels;
+pub use linear::{BuildKernels, CloseKernels, LinearKernels};
 
 mod sealed {
     pub trait Sealed {}
@@ -36,13 +36,16 @@ mod sealed {
     impl Sealed for cutlink_device::cuda::Cuda {}
 }
 
-/// The stages of [`Forest::adapt`]; see the module's table. `marks` holds one
+/// The stages of [`Forest::adapt`], in groups; see the module's table. `marks` holds one
 /// [`Mark`](crate::Mark) as u8 for each block id. Sealed: the backends are those of `cutlink-device`.
+pub trait ForestKernels<const D: usize>: ChangeKernels<D> + RebuildKernels<D> {}
+
+/// Blocks of a forest come and go. Sealed, as all of [`ForestKernels`].
 #[expect(
     unsafe_code,
     reason = "some stages follow ids without bounds checks on a device"
 )]
-pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
+pub trait ChangeKernels<const D: usize>: Backend + sealed::Sealed {
     /// For every leaf of `level` (at least 1) that is marked to refine and every direction
     /// without a block of that level, marks the coarser leaf that lies there.
     fn ripple(
@@ -102,7 +105,14 @@ pub trait ForestKernels<const D: usize>: Backend + sealed::Sealed {
     /// parent's neighbour there, or [`NONE`](crate::NONE) where that has no children or does not exist, or
     /// [`OUTSIDE`](crate::OUTSIDE) where it is that. The places of other groups stay as they are.
     fn connect(&self, forest: &mut Forest<D, Self>, level: usize) -> Result<(), ForestError>;
+}
 
+/// The forest that marks ask for, and values that follow. Sealed, as all of [`ForestKernels`].
+#[expect(
+    unsafe_code,
+    reason = "some stages follow ids without bounds checks on a device"
+)]
+pub trait RebuildKernels<const D: usize>: Backend + sealed::Sealed {
     /// By block id, 1 where a block has children or is a leaf that is marked to refine, else 0.
     fn flag_refined(
         &self,

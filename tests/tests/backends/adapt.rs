@@ -1,7 +1,7 @@
 //! Adaptation against a model that shares nothing with the forest but the definition: a
 //! set of leaves, balanced by trying again until nothing changes.
 
-use cutlink_amr::{FREE, Forest, ForestError, ForestKernels, Mark, NONE, dims};
+use cutlink_amr::{ChangeKernels, FREE, Forest, ForestError, ForestKernels, Mark, NONE, dims};
 use cutlink_device::Host;
 use cutlink_tests::{
     arrays::same_forest,

@@ -5,7 +5,7 @@ use super::header::{self, About, Header, Sizes};
 use super::stream::Source;
 use super::{FORMAT_VERSIONS, check};
 use crate::{AnyMesh, Classes, LinkTable, Mesh};
-use cutlink_amr::{Forest, ForestKernels, NONE, bytes_per_block, bytes_per_root_block};
+use cutlink_amr::{ChangeKernels, Forest, NONE, bytes_per_block, bytes_per_root_block};
 use cutlink_device::{Backend, Host, Item, memory};
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -3,6 +3,7 @@
 use super::{ancestors, balance, close, convert, emit, faces, leaves};
 use crate::{
     Forest, ForestError, LinearKernels,
+    kernels::linear::{BuildKernels, CloseKernels},
     linear::{Counted, Faces, Grid, Leaves},
 };
 use cutlink_device::{Host, of_dimension};
@@ -46,8 +47,9 @@ fn stages<const D: usize>() -> &'static Stages<D> {
     of_dimension::<D, _>(&IN_2D, &IN_3D)
 }
 
-#[expect(unsafe_code, reason = "as declared")]
-impl<const D: usize> LinearKernels<D> for Host {
+impl<const D: usize> LinearKernels<D> for Host {}
+
+impl<const D: usize> BuildKernels<D> for Host {
     fn sort_keys(&self, keys: Vec<u64>) -> Result<Vec<u64>, ForestError> {
         Ok(ancestors::sort(keys))
     }
@@ -75,6 +77,26 @@ impl<const D: usize> LinearKernels<D> for Host {
         (stages().faces)(leaves)
     }
 
+    fn leaves_of(&self, grid: &Grid<D>, forest: &Forest<D>) -> Result<Vec<u64>, ForestError> {
+        Ok((stages().leaves_of)(grid, forest))
+    }
+
+    fn mark_refined(
+        &self,
+        grid: &Grid<D>,
+        forest: &Forest<D>,
+        level: usize,
+        refined: &Vec<u64>,
+        marks: &mut Vec<u8>,
+    ) -> Result<(), ForestError> {
+        forest.check_marks(marks);
+        (stages().mark_refined)(grid, forest, level, refined, marks);
+        Ok(())
+    }
+}
+
+#[expect(unsafe_code, reason = "as declared")]
+impl<const D: usize> CloseKernels<D> for Host {
     fn close_refine(
         &self,
         leaves: &Leaves<D>,
@@ -124,22 +146,5 @@ impl<const D: usize> LinearKernels<D> for Host {
     ) -> Result<Vec<u64>, ForestError> {
         leaves.check_marks(marks);
         (stages().emit)(leaves, marks, counted)
-    }
-
-    fn leaves_of(&self, grid: &Grid<D>, forest: &Forest<D>) -> Result<Vec<u64>, ForestError> {
-        Ok((stages().leaves_of)(grid, forest))
-    }
-
-    fn mark_refined(
-        &self,
-        grid: &Grid<D>,
-        forest: &Forest<D>,
-        level: usize,
-        refined: &Vec<u64>,
-        marks: &mut Vec<u8>,
-    ) -> Result<(), ForestError> {
-        forest.check_marks(marks);
-        (stages().mark_refined)(grid, forest, level, refined, marks);
-        Ok(())
     }
 }

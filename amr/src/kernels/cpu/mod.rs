@@ -14,7 +14,7 @@ mod marks;
 mod rebuild;
 mod search;
 
-use crate::{Forest, ForestError, ForestKernels, FormerIds};
+use crate::{ChangeKernels, Forest, ForestError, ForestKernels, FormerIds, RebuildKernels};
 use cutlink_device::{Host, Item, of_dimension};
 use rayon::prelude::*;
 
@@ -59,8 +59,10 @@ fn stages<const D: usize>() -> &'static Stages<D> {
     of_dimension::<D, _>(&IN_2D, &IN_3D)
 }
 
+impl<const D: usize> ForestKernels<D> for Host {}
+
 #[expect(unsafe_code, reason = "as declared")]
-impl<const D: usize> ForestKernels<D> for Host {
+impl<const D: usize> ChangeKernels<D> for Host {
     fn ripple(
         &self,
         forest: &Forest<D>,
@@ -119,7 +121,10 @@ impl<const D: usize> ForestKernels<D> for Host {
         (stages().connect)(forest, level);
         Ok(())
     }
+}
 
+#[expect(unsafe_code, reason = "as declared")]
+impl<const D: usize> RebuildKernels<D> for Host {
     fn flag_refined(&self, forest: &Forest<D>, marks: &Vec<u8>) -> Result<Vec<u8>, ForestError> {
         forest.check_marks(marks);
         Ok((stages().flag_refined)(forest, marks))

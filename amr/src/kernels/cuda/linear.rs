@@ -3,6 +3,7 @@
 use super::{ancestors, balance, close, convert, emit, faces, leaves};
 use crate::{
     Forest, ForestError, LinearKernels,
+    kernels::linear::{BuildKernels, CloseKernels},
     linear::{Counted, Faces, Grid, Leaves},
 };
 use cutlink_device::cuda::{Cuda, CudaBuf};
@@ -34,7 +35,9 @@ impl<const D: usize> KeyGrid<D> {
     }
 }
 
-impl<const D: usize> LinearKernels<D> for Cuda {
+impl<const D: usize> LinearKernels<D> for Cuda {}
+
+impl<const D: usize> BuildKernels<D> for Cuda {
     fn sort_keys(&self, keys: CudaBuf<u64>) -> Result<CudaBuf<u64>, ForestError> {
         Ok(Self::sort_keys(self, &keys, 0..u64::BITS)?)
     }
@@ -69,6 +72,28 @@ impl<const D: usize> LinearKernels<D> for Cuda {
         faces::faces(self, leaves)
     }
 
+    fn leaves_of(
+        &self,
+        grid: &Grid<D>,
+        forest: &Forest<D, Self>,
+    ) -> Result<CudaBuf<u64>, ForestError> {
+        convert::leaves_of(self, grid, forest)
+    }
+
+    fn mark_refined(
+        &self,
+        grid: &Grid<D>,
+        forest: &Forest<D, Self>,
+        level: usize,
+        refined: &CudaBuf<u64>,
+        marks: &mut CudaBuf<u8>,
+    ) -> Result<(), ForestError> {
+        forest.check_marks(marks);
+        convert::mark_refined(self, grid, forest, level, refined, marks)
+    }
+}
+
+impl<const D: usize> CloseKernels<D> for Cuda {
     fn close_refine(
         &self,
         leaves: &Leaves<D, Self>,
@@ -119,25 +144,5 @@ impl<const D: usize> LinearKernels<D> for Cuda {
     ) -> Result<CudaBuf<u64>, ForestError> {
         leaves.check_marks(marks);
         emit::emit(self, leaves, marks, counted)
-    }
-
-    fn leaves_of(
-        &self,
-        grid: &Grid<D>,
-        forest: &Forest<D, Self>,
-    ) -> Result<CudaBuf<u64>, ForestError> {
-        convert::leaves_of(self, grid, forest)
-    }
-
-    fn mark_refined(
-        &self,
-        grid: &Grid<D>,
-        forest: &Forest<D, Self>,
-        level: usize,
-        refined: &CudaBuf<u64>,
-        marks: &mut CudaBuf<u8>,
-    ) -> Result<(), ForestError> {
-        forest.check_marks(marks);
-        convert::mark_refined(self, grid, forest, level, refined, marks)
     }
 }

@@ -15,7 +15,7 @@ mod linear;
 mod marks;
 mod rebuild;
 
-use crate::{Forest, ForestError, ForestKernels, FormerIds};
+use crate::{ChangeKernels, Forest, ForestError, ForestKernels, FormerIds, RebuildKernels};
 use cutlink_device::{
     Item,
     cuda::{Cuda, CudaBuf, Module},
@@ -36,7 +36,9 @@ static CLOSE: [Module; 2] = cutlink_device::cuda_modules!("close");
 static EMIT: [Module; 2] = cutlink_device::cuda_modules!("emit");
 static CONVERT: [Module; 2] = cutlink_device::cuda_modules!("convert");
 
-impl<const D: usize> ForestKernels<D> for Cuda {
+impl<const D: usize> ForestKernels<D> for Cuda {}
+
+impl<const D: usize> ChangeKernels<D> for Cuda {
     fn ripple(
         &self,
         forest: &Forest<D, Self>,
@@ -92,7 +94,9 @@ impl<const D: usize> ForestKernels<D> for Cuda {
         forest.check_has_parents(level);
         connect::connect(self, forest, level)
     }
+}
 
+impl<const D: usize> RebuildKernels<D> for Cuda {
     fn flag_refined(
         &self,
         forest: &Forest<D, Self>,
