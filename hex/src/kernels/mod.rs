@@ -2,24 +2,23 @@
 //!
 //! | stage | result | order | file |
 //! |---|---|---|---|
-//! | [`cell_faces`](RefineKernels::cell_faces) | the faces of each cell | cells, faces ascending | `group` |
-//! | [`corners`](RefineKernels::corners) | the corners of hexahedra, of tetrahedra | cells | `corners`, `tets` |
-//! | [`close`](RefineKernels::close) | marks spread until levels differ by one at most around every point | cells | `close` |
-//! | [`number`](RefineKernels::number) | numbers of cells, split faces, midpoints of edges | scans; edges sorted | `number` |
-//! | [`places`](RefineKernels::places) | the points of each cell that is split, its children's too | cells | `places` |
-//! | [`points`](RefineKernels::points) | points and their levels | old points, edges, faces, cells | `points` |
-//! | [`outlines`](RefineKernels::outlines) | owner, neighbour and corners of each face, in slots | faces, inner faces, boundary | `outlines` |
-//! | [`order`](RefineKernels::order) | slots in upper-triangular order | owner, neighbour, slot | `group` |
-//! | [`emit`](RefineKernels::emit) | the arrays of faces | as `order` says | `outlines` |
-//! | [`cells`](RefineKernels::cells) | levels and paths of cells | cells | `cells` |
-//! | [`faces_geometry`](RefineKernels::faces_geometry), [`volumes`](RefineKernels::volumes), [`centers`](RefineKernels::centers) | centres, areas, volumes | faces, cells | `geometry` |
-//! | [`ranges`](RefineKernels::ranges), [`map`](RefineKernels::map), [`project`](RefineKernels::project) | sources of cells, fields, marks | cells | `map` |
-//!
-//! | [`flux_shares`](RefineKernels::flux_shares), [`split_flux`](RefineKernels::split_flux) | fluxes after a step | faces | `fluxes` |
-//! | [`flux_parts`](RefineKernels::flux_parts), [`sum_flux`](RefineKernels::sum_flux) | fluxes of faces put together | faces | `fluxes` |
+//! | [`cell_faces`](SplitKernels::cell_faces) | the faces of each cell | cells, faces ascending | `group` |
+//! | [`corners`](SplitKernels::corners) | the corners of hexahedra, of tetrahedra | cells | `corners`, `tets` |
+//! | [`close`](SplitKernels::close) | marks spread until levels differ by one at most around every point | cells | `close` |
+//! | [`number`](SplitKernels::number) | numbers of cells, split faces, midpoints of edges | scans; edges sorted | `number` |
+//! | [`places`](SplitKernels::places) | the points of each cell that is split, its children's too | cells | `places` |
+//! | [`points`](SplitKernels::points) | points and their levels | old points, edges, faces, cells | `points` |
+//! | [`outlines`](SplitKernels::outlines) | owner, neighbour and corners of each face, in slots | faces, inner faces, boundary | `outlines` |
+//! | [`order`](SplitKernels::order) | slots in upper-triangular order | owner, neighbour, slot | `group` |
+//! | [`emit`](SplitKernels::emit) | the arrays of faces | as `order` says | `outlines` |
+//! | [`cells`](SplitKernels::cells) | levels and paths of cells | cells | `cells` |
+//! | [`faces_geometry`](MapKernels::faces_geometry), [`volumes`](MapKernels::volumes), [`centers`](MapKernels::centers) | centres, areas, volumes | faces, cells | `geometry` |
+//! | [`ranges`](MapKernels::ranges), [`map`](MapKernels::map), [`project`](MapKernels::project) | sources of cells, fields, marks | cells | `map` |
+//! | [`flux_shares`](FluxKernels::flux_shares), [`split_flux`](FluxKernels::split_flux) | fluxes after a step | faces | `fluxes` |
+//! | [`flux_parts`](FluxKernels::flux_parts), [`sum_flux`](FluxKernels::sum_flux) | fluxes of faces put together | faces | `fluxes` |
 //!
 //! Each stage writes to places that a scan before it counted, so no order depends on threads. (Faces are put into the lists
-//! of their cells in any order on a GPU, and each list is sorted.) SplitNumbers are results of the same operations in the same
+//! of their cells in any order on a GPU, and each list is sorted.) Numbers are results of the same operations in the same
 //! order, of + - × ÷ √ alone: all arrays are the same bits on every backend, coordinates too.
 
 mod cpu;
@@ -54,7 +53,7 @@ pub struct CellFaces<B: Backend> {
 
 /// What a step reads.
 #[derive(Debug)]
-pub struct RefineTask<'a, B: RefineKernels> {
+pub struct RefineTask<'a, B: Backend> {
     /// The mesh.
     pub mesh: &'a HexMesh<B>,
     /// Its faces by cell.
@@ -250,7 +249,7 @@ pub struct NewCells<B: Backend> {
 
 /// What fluxes of a step are made from.
 #[derive(Debug)]
-pub struct FluxTask<'a, B: RefineKernels> {
+pub struct FluxTask<'a, B: Backend> {
     /// The mesh after the step.
     pub mesh: &'a HexMesh<B>,
     /// Its faces by cell.
@@ -265,14 +264,17 @@ pub struct FluxTask<'a, B: RefineKernels> {
 
 /// The stages of [`HexMesh`]; see the module's table. Sealed: the backends are those of `cutlink-device`. The arrays given
 /// are those of one step of one checked mesh; others give wrong meshes, errors or panics on the host.
+pub trait RefineKernels: SplitKernels + MapKernels + FluxKernels {
+    /// Whether the backend refines meshes of one cell's thickness, and such with joined patches.
+    const TAKES_ALL: bool;
+}
+
+/// The stages of a refinement, from marks to the new mesh.
 #[expect(
     unsafe_code,
     reason = "on a device, stages follow ids without bounds checks"
 )]
-pub trait RefineKernels: Backend + sealed::Sealed {
-    /// Whether the backend refines meshes of one cell's thickness, and such with joined patches.
-    const TAKES_ALL: bool;
-
+pub trait SplitKernels: Backend + sealed::Sealed {
     /// The faces of each cell.
     ///
     /// # Safety
@@ -385,11 +387,18 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         task: &RefineTask<'_, Self>,
         numbers: &SplitNumbers<Self>,
     ) -> Result<NewCells<Self>, RefineError>;
+}
 
+/// Sizes of cells, and values and marks from mesh to mesh.
+#[expect(
+    unsafe_code,
+    reason = "on a device, stages follow ids without bounds checks"
+)]
+pub trait MapKernels: Backend + sealed::Sealed {
     /// Centre and area vector of each face, as [`PolyMesh::face_geometry`](crate::PolyMesh::face_geometry) has them.
     ///
     /// # Safety
-    /// See [`cell_faces`](Self::cell_faces).
+    /// See [`cell_faces`](SplitKernels::cell_faces).
     unsafe fn faces_geometry(
         &self,
         mesh: &HexMesh<Self>,
@@ -398,7 +407,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
     /// The volume of each cell, as [`PolyMesh::cell_geometry`](crate::PolyMesh::cell_geometry) has it.
     ///
     /// # Safety
-    /// See [`cell_faces`](Self::cell_faces).
+    /// See [`cell_faces`](SplitKernels::cell_faces).
     unsafe fn volumes(
         &self,
         mesh: &HexMesh<Self>,
@@ -410,7 +419,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
     /// distance of the point of the cell that is farthest from it.
     ///
     /// # Safety
-    /// See [`cell_faces`](Self::cell_faces).
+    /// See [`cell_faces`](SplitKernels::cell_faces).
     unsafe fn centers(
         &self,
         mesh: &HexMesh<Self>,
@@ -448,12 +457,19 @@ pub trait RefineKernels: Backend + sealed::Sealed {
         wanted: &Self::Buf<u8>,
         paths: &Self::Buf<CellPath>,
     ) -> Result<(Self::Buf<u8>, usize), RefineError>;
+}
 
+/// Fluxes from mesh to mesh.
+#[expect(
+    unsafe_code,
+    reason = "on a device, stages follow ids without bounds checks"
+)]
+pub trait FluxKernels: Backend + sealed::Sealed {
     /// By face of a mesh after a step, its share in the old face that it was part of, by area; 0 inside split cells. `faces`
     /// are centres and areas.
     ///
     /// # Safety
-    /// See [`cell_faces`](Self::cell_faces).
+    /// See [`cell_faces`](SplitKernels::cell_faces).
     unsafe fn flux_shares(
         &self,
         from: &Self::Buf<u32>,
@@ -465,7 +481,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
     /// each child its share, by volume, of the cell's sum.
     ///
     /// # Safety
-    /// See [`cell_faces`](Self::cell_faces); there is a flux for each old face.
+    /// See [`cell_faces`](SplitKernels::cell_faces); there is a flux for each old face.
     unsafe fn split_flux(
         &self,
         task: &FluxTask<'_, Self>,
@@ -479,7 +495,7 @@ pub trait RefineKernels: Backend + sealed::Sealed {
     /// A face that is no part of one.
     ///
     /// # Safety
-    /// See [`cell_faces`](Self::cell_faces).
+    /// See [`cell_faces`](SplitKernels::cell_faces).
     unsafe fn flux_parts(
         &self,
         fine: (&HexMesh<Self>, &CellFaces<Self>),

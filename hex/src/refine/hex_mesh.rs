@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// A [`RefinedMesh`] in the memory of a backend; see there and [`PolyMesh`] for the arrays. Made from one on the host,
 /// which has been checked. A refinement is the same bits on every backend.
 #[derive(Debug)]
-pub struct HexMesh<B: RefineKernels = Host> {
+pub struct HexMesh<B: Backend = Host> {
     pub(crate) points: B::Buf<[f64; 3]>,
     pub(crate) face_start: B::Buf<u32>,
     pub(crate) face_points: B::Buf<u32>,

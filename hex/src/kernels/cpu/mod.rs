@@ -19,8 +19,9 @@ mod tets;
 mod view;
 
 use super::{
-    CellFaces, CellShape, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces,
-    NewPoints, RefineKernels, RefineTask, SplitCounts, SplitNumbers,
+    CellFaces, CellShape, ClosedMarks, Corners, FaceOutlines, FluxKernels, FluxTask, MapKernels,
+    NewCells, NewFaces, NewPoints, RefineKernels, RefineTask, SplitCounts, SplitKernels,
+    SplitNumbers,
 };
 use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
 use cut::Cut;
@@ -30,10 +31,12 @@ use sheets::Sheets;
 use tets::Tets;
 use view::View;
 
-#[expect(unsafe_code, reason = "as declared")]
 impl RefineKernels for Host {
     const TAKES_ALL: bool = true;
+}
 
+#[expect(unsafe_code, reason = "as declared")]
+impl SplitKernels for Host {
     unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
         group::cell_faces(mesh)
     }
@@ -137,7 +140,10 @@ impl RefineKernels for Host {
         let mesh = task.mesh;
         cells::cells(&mesh.cell_levels, &mesh.paths, task.marks, numbers)
     }
+}
 
+#[expect(unsafe_code, reason = "as declared")]
+impl MapKernels for Host {
     unsafe fn faces_geometry(&self, mesh: &HexMesh<Self>) -> Result<Vec<[f64; 6]>, RefineError> {
         geometry::faces(mesh)
     }
@@ -185,7 +191,10 @@ impl RefineKernels for Host {
     ) -> Result<(Vec<u8>, usize), RefineError> {
         map::project(ranges, wanted, paths)
     }
+}
 
+#[expect(unsafe_code, reason = "as declared")]
+impl FluxKernels for Host {
     unsafe fn flux_shares(
         &self,
         from: &Vec<u32>,

@@ -16,8 +16,9 @@ mod points;
 mod tets;
 
 use super::{
-    CellFaces, CellShape, ClosedMarks, Corners, FaceOutlines, FluxTask, NewCells, NewFaces,
-    NewPoints, RefineKernels, RefineTask, SplitCounts, SplitNumbers,
+    CellFaces, CellShape, ClosedMarks, Corners, FaceOutlines, FluxKernels, FluxTask, MapKernels,
+    NewCells, NewFaces, NewPoints, RefineKernels, RefineTask, SplitCounts, SplitKernels,
+    SplitNumbers,
 };
 use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
@@ -83,7 +84,9 @@ fn of_shape(shape: CellShape, hexes: &'static str, tets: &'static str) -> &'stat
 
 impl RefineKernels for Cuda {
     const TAKES_ALL: bool = false;
+}
 
+impl SplitKernels for Cuda {
     unsafe fn cell_faces(&self, mesh: &HexMesh<Self>) -> Result<CellFaces<Self>, RefineError> {
         group::cell_faces(self, mesh)
     }
@@ -168,7 +171,9 @@ impl RefineKernels for Cuda {
     ) -> Result<NewCells<Cuda>, RefineError> {
         cells::cells(self, task, numbers)
     }
+}
 
+impl MapKernels for Cuda {
     unsafe fn faces_geometry(
         &self,
         mesh: &HexMesh<Self>,
@@ -219,7 +224,9 @@ impl RefineKernels for Cuda {
     ) -> Result<(CudaBuf<u8>, usize), RefineError> {
         map::project(self, ranges, wanted, paths)
     }
+}
 
+impl FluxKernels for Cuda {
     unsafe fn flux_shares(
         &self,
         from: &CudaBuf<u32>,
