@@ -1,4 +1,5 @@
-//! The stages of a step. A backend implements [`EulerKernels`]; the files here are the CPU's, those in `cuda/` their twins.
+//! The stages of a step. A backend implements [`StageKernels`] and [`EulerKernels`]; the files here are the CPU's, those in
+//! `cuda/` their twins.
 //!
 //! | stage | contract | file |
 //! |---|---|---|
@@ -51,7 +52,7 @@ pub use operators::{Matrix, Operators};
 pub use penalty::{MaskTable, Penalty};
 use rayon::prelude::*;
 pub use riemann::rusanov;
-pub use stages::{EulerKernels, Waves};
+pub use stages::{EulerKernels, StageKernels, Waves};
 pub use transfer::Moves;
 
 /// Lengths of what an element has, by dimension and points on an axis.
@@ -194,8 +195,8 @@ pub struct Fluxes<'a, T: Real, B: Backend = Host> {
     pub walls: &'a B::Buf<T>,
 }
 
-/// The stages in a precision.
-pub trait Kernels<const D: usize>: Real {
+/// The stages on the CPU, in a precision.
+pub trait PrecisionKernels<const D: usize>: Real {
     /// The traces of a state.
     fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]);
 
@@ -231,7 +232,10 @@ pub trait Kernels<const D: usize>: Real {
 
     /// The state of the leaves after an adaptation, from that of the leaves before.
     fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]);
+}
 
+/// A precision of flows: the stages on the CPU, and tables of functions that callers have.
+pub trait Kernels<const D: usize>: PrecisionKernels<D> {
     /// Functions of flows on the host, compiled in this crate.
     fn host_functions() -> &'static HostFunctions<D, Self>;
 
@@ -259,7 +263,7 @@ macro_rules! by_order {
 /// The stages of a dimension and precision, compiled in this crate for each order.
 macro_rules! kernels {
     ($d:literal, $type:ty) => {
-        impl Kernels<$d> for $type {
+        impl PrecisionKernels<$d> for $type {
             fn traces(basis: &Basis, u: &[Self], traces: &mut [Self]) {
                 by_order!(basis, advance::traces, $d, (basis, u, traces));
             }
@@ -317,7 +321,9 @@ macro_rules! kernels {
             fn transfer(basis: &Basis, moves: &Moves<'_>, from: &[Self], to: &mut [Self]) {
                 by_order!(basis, transfer::transfer, $d, (basis, moves, from, to));
             }
+        }
 
+        impl Kernels<$d> for $type {
             fn host_functions() -> &'static HostFunctions<$d, Self> {
                 static FUNCTIONS: HostFunctions<$d, $type> = HostFunctions::new();
                 &FUNCTIONS

@@ -6,8 +6,16 @@ use cutlink_amr::linear::{Faces, Leaves};
 use cutlink_device::{Backend, Host};
 use rayon::prelude::*;
 
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for cutlink_device::Host {}
+    #[cfg(feature = "cuda")]
+    impl Sealed for cutlink_device::cuda::Cuda {}
+}
+
 /// The stages of a flow in a memory space. All backends give the same bits.
-pub trait EulerKernels<const D: usize>: Backend {
+pub trait StageKernels<const D: usize>: Backend + sealed::Sealed {
     /// The traces of a state. `task` has no traces yet.
     fn traces<T: Kernels<D>>(
         &self,
@@ -75,23 +83,22 @@ pub trait EulerKernels<const D: usize>: Backend {
         waves: &Waves<'_, D, Self>,
         u: &Self::Buf<T>,
     ) -> Result<f64, FrError>;
+}
 
+/// What a flow in a memory space is made of: the stages, and what is written for the backend as a whole. Sealed: kernels on a
+/// GPU trust the tables of faces and walls, which this crate alone makes.
+pub trait EulerKernels<const D: usize>: StageKernels<D> {
     /// Adapts the mesh of a flow once, by its sensor: see [`EulerFlow::adapt`].
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError>;
 
     /// Functions of flows on this backend, compiled in this crate.
-    fn functions<T: Kernels<D>>() -> &'static FlowFunctions<D, T, Self>
-    where
-        Self: Sized;
+    fn functions<T: Kernels<D>>() -> &'static FlowFunctions<D, T, Self>;
 
     /// Looks at a flow on the host. Unless the flow is there, it is copied.
     fn look<T: Kernels<D>, R>(
         flow: &EulerFlow<D, T, Self>,
         look: impl FnOnce(&EulerFlow<D, T>) -> R,
-    ) -> Result<R, FrError>
-    where
-        Self: Sized,
-    {
+    ) -> Result<R, FrError> {
         Ok(look(&flow.to_host()?))
     }
 }
@@ -115,7 +122,7 @@ pub struct Waves<'a, const D: usize, B: Backend = Host> {
     pub faces: &'a Faces<D, B>,
 }
 
-impl<const D: usize> EulerKernels<D> for Host {
+impl<const D: usize> StageKernels<D> for Host {
     fn traces<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T>,
@@ -123,16 +130,6 @@ impl<const D: usize> EulerKernels<D> for Host {
         traces: &mut Vec<T>,
     ) -> Result<(), FrError> {
         T::traces(task.basis, u, traces);
-        Ok(())
-    }
-
-    fn mortars<T: Kernels<D>>(
-        &self,
-        task: &Task<'_, D, T>,
-        viscous: &Vec<T>,
-        mortars: &mut Vec<T>,
-    ) -> Result<(), FrError> {
-        T::mortars(task, viscous, mortars);
         Ok(())
     }
 
@@ -163,6 +160,16 @@ impl<const D: usize> EulerKernels<D> for Host {
         out: &mut Vec<T>,
     ) -> Result<(), FrError> {
         T::walls(task, viscous, out);
+        Ok(())
+    }
+
+    fn mortars<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T>,
+        viscous: &Vec<T>,
+        mortars: &mut Vec<T>,
+    ) -> Result<(), FrError> {
+        T::mortars(task, viscous, mortars);
         Ok(())
     }
 
@@ -219,7 +226,9 @@ impl<const D: usize> EulerKernels<D> for Host {
         let elements = u.par_chunks((D + 2) * nodes).enumerate();
         Ok(elements.map(of_element).reduce(|| 0.0, f64::max))
     }
+}
 
+impl<const D: usize> EulerKernels<D> for Host {
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T>) -> Result<ElementChanges, FrError> {
         flow.adapt_here()
     }

@@ -9,7 +9,7 @@ mod penalty;
 mod viscous;
 mod walls;
 
-use super::{EulerKernels, Fluxes, Kernels, Penalty, Task, sizes, stages::Waves};
+use super::{EulerKernels, Fluxes, Kernels, Penalty, StageKernels, Task, sizes, stages::Waves};
 use crate::{ElementChanges, EulerFlow, FrError, compiled::FlowFunctions};
 use cutlink_device::{
     Item,
@@ -145,7 +145,7 @@ impl<const D: usize, T: Kernels<D>> Task<'_, D, T, Cuda> {
     }
 }
 
-impl<const D: usize> EulerKernels<D> for Cuda {
+impl<const D: usize> StageKernels<D> for Cuda {
     fn traces<T: Kernels<D>>(
         &self,
         task: &Task<'_, D, T, Self>,
@@ -153,15 +153,6 @@ impl<const D: usize> EulerKernels<D> for Cuda {
         traces: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
         advance::traces(self, task, u, traces)
-    }
-
-    fn mortars<T: Kernels<D>>(
-        &self,
-        task: &Task<'_, D, T, Self>,
-        viscous: &CudaBuf<T>,
-        mortars: &mut CudaBuf<T>,
-    ) -> Result<(), FrError> {
-        mortar::mortars(self, task, viscous, mortars)
     }
 
     fn common_states<T: Kernels<D>>(
@@ -189,6 +180,15 @@ impl<const D: usize> EulerKernels<D> for Cuda {
         out: &mut CudaBuf<T>,
     ) -> Result<(), FrError> {
         walls::walls(self, task, viscous, out)
+    }
+
+    fn mortars<T: Kernels<D>>(
+        &self,
+        task: &Task<'_, D, T, Self>,
+        viscous: &CudaBuf<T>,
+        mortars: &mut CudaBuf<T>,
+    ) -> Result<(), FrError> {
+        mortar::mortars(self, task, viscous, mortars)
     }
 
     fn advance<T: Kernels<D>>(
@@ -219,7 +219,9 @@ impl<const D: usize> EulerKernels<D> for Cuda {
     ) -> Result<f64, FrError> {
         advance::wave_rate(self, waves, u)
     }
+}
 
+impl<const D: usize> EulerKernels<D> for Cuda {
     fn adapt<T: Kernels<D>>(flow: &mut EulerFlow<D, T, Self>) -> Result<ElementChanges, FrError> {
         adapt::adapt(flow)
     }
