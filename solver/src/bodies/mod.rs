@@ -9,7 +9,7 @@
 //!
 //! After each `rebin` steps of the finest level the bodies are embedded anew at their poses ([`MovingSurface`]), and the tables of
 //! that level follow; slots stay where they are, for all of them are special. Cells that a body has uncovered are refilled
-//! ([`FlowKernels::refill`](crate::kernels::FlowKernels::refill)). Other levels have no link of a body, which is checked.
+//! ([`PopulationKernels::refill`](crate::kernels::PopulationKernels::refill)). Other levels have no link of a body, which is checked.
 //!
 //! Blocks change between root steps alone, and only where the mesh follows a body that has used up its margin ([`FOLLOWED_PATH`]): the new
 //! ones are those of embedding it from scratch, and depend on the poses at that time alone.

@@ -3,7 +3,7 @@
 use super::{BodyMotion, BodyState, MotionSample, RigidBodies, checks, free::Momentum, refuse};
 use crate::{
     Params, SolverError,
-    kernels::TopologyKernels,
+    kernels::{BodyKernels, TableKernels},
     tables::{self, Built, Cuts, HaloRanges, Places, Rule, WallSlots},
 };
 use cutlink_amr::{Forest, dims};
@@ -391,14 +391,13 @@ impl<const D: usize> Movement<D> {
     pub(crate) fn tables(&mut self) -> Result<Followed, SolverError> {
         let mesh = self.mesh()?;
         let [stepped, solid] = Host.masks(mesh, &self.blocks)?;
-        let fresh = TopologyKernels::<D>::uncovered(&Host, &self.places.solid, &solid)?;
+        let fresh = BodyKernels::<D>::uncovered(&Host, &self.places.solid, &solid)?;
         let cuts = Host.cuts(mesh, &self.blocks, self.blocks.len())?;
         self.places.stepped.clone_from(&stepped);
         self.places.solid.clone_from(&solid);
         self.check_links(&cuts)?;
         let (neighbors, exchanging) = (&self.places.neighbors, self.exchanging);
-        let walls =
-            TopologyKernels::<D>::walls(&Host, &cuts.boundary, neighbors, &solid, exchanging)?;
+        let walls = TableKernels::<D>::walls(&Host, &cuts.boundary, neighbors, &solid, exchanging)?;
         Ok(Followed {
             stepped,
             solid,

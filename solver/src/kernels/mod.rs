@@ -2,28 +2,28 @@
 //!
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`slip`](FlowKernels::slip) | slip velocities of modelled walls | `slip` |
-//! | [`friction`](FlowKernels::friction), [`drag`](FlowKernels::drag) | friction of modelled walls; added to the cells near them, after the step | `drag` |
-//! | [`step`](FlowKernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
-//! | [`damp`](FlowKernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
-//! | [`interpolate`](FlowKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
-//! | [`average`](FlowKernels::average) | cells of refined blocks from their children | `exchange` |
-//! | [`forces`](FlowKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
-//! | [`macroscopic`](FlowKernels::macroscopic), [`macroscopic_of`](FlowKernels::macroscopic_of) | density and velocity of a level's cells | `macroscopic` |
-//! | [`put_by_block`](FlowKernels::put_by_block), [`fill_refined`](FlowKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
-//! | [`accumulate`](FlowKernels::accumulate) | running means of density and velocity | `accumulate` |
-//! | [`indicate`](FlowKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
-//! | [`integrate`](FlowKernels::integrate) | sums and extremes over blocks with nothing but fluid in them and beside them | `integrate` |
-//! | [`seed`](FlowKernels::seed) | populations of a level whose blocks have changed | `seed` |
-//! | [`refill`](FlowKernels::refill) | populations of cells that a body has uncovered | `refill` |
-//! | [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
-//! | [`narrow`](FlowKernels::narrow), [`widen`](FlowKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
-//! | [`mass`](FlowKernels::mass), [`rescale`](FlowKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
-//! | [`exchange`](FlowKernels::exchange) | messages between ranks, from device to device | `halo` |
-//! | [`gather`](FlowKernels::gather), [`scatter`](FlowKernels::scatter) | numbers at some places, to another buffer and back: what ranks exchange | `halo` |
+//! | [`slip`](StepKernels::slip) | slip velocities of modelled walls | `slip` |
+//! | [`friction`](StepKernels::friction), [`drag`](StepKernels::drag) | friction of modelled walls; added to the cells near them, after the step | `drag` |
+//! | [`step`](StepKernels::step) | streaming (pull) and collision of a level, walls and faces included | `step` |
+//! | [`damp`](StepKernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
+//! | [`interpolate`](StepKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
+//! | [`average`](StepKernels::average) | cells of refined blocks from their children | `exchange` |
+//! | [`forces`](StepKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
+//! | [`macroscopic`](FieldKernels::macroscopic), [`macroscopic_of`](FieldKernels::macroscopic_of) | density and velocity of a level's cells | `macroscopic` |
+//! | [`put_by_block`](FieldKernels::put_by_block), [`fill_refined`](FieldKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
+//! | [`accumulate`](FieldKernels::accumulate) | running means of density and velocity | `accumulate` |
+//! | [`indicate`](FieldKernels::indicate) | largest value of an indicator over each slot's cells | `indicate` |
+//! | [`integrate`](FieldKernels::integrate) | sums and extremes over blocks with nothing but fluid in them and beside them | `integrate` |
+//! | [`seed`](PopulationKernels::seed) | populations of a level whose blocks have changed | `seed` |
+//! | [`refill`](PopulationKernels::refill) | populations of cells that a body has uncovered | `refill` |
+//! | those of [`TopologyKernels`] | tables, marks and transfers of a mesh that changes | [`topology`](TopologyKernels) |
+//! | [`narrow`](PopulationKernels::narrow), [`widen`](PopulationKernels::widen) | values to 16-bit populations and back, as the other stages do | `convert` |
+//! | [`mass`](PopulationKernels::mass), [`rescale`](PopulationKernels::rescale) | mass of a level's cells, all densities times a factor | `mass` |
+//! | [`exchange`](HaloKernels::exchange) | messages between ranks, from device to device | `halo` |
+//! | [`gather`](HaloKernels::gather), [`scatter`](HaloKernels::scatter) | numbers at some places, to another buffer and back: what ranks exchange | `halo` |
 //!
 //! Populations are stored after collision, less their weights: `f[slot * Q * 4^D + place(q, cell)]`, where
-//! [`place`](FlowKernels::place) is each backend's.
+//! [`place`](PopulationKernels::place) is each backend's.
 //! On a GPU, a level may have them for its first slots only, and behind these 9 values of each cell of all slots, of which
 //! regularized collision makes populations (`Level::keeps_moments`, decision 059).
 //! Backends agree to rounding; each gives the same bits every time, for any number of threads.
@@ -35,7 +35,7 @@ mod exact;
 mod topology;
 
 pub use exact::ExactSum;
-pub use topology::TopologyKernels;
+pub use topology::{BodyKernels, FollowKernels, TableKernels, TopologyKernels};
 
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, Plan, SolverError, adapt::transfer::SlotSource,
@@ -209,9 +209,16 @@ mod sealed {
     impl Sealed for cutlink_device::cuda::Cuda {}
 }
 
-/// The stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
+/// All stages; see the module's table. Sealed: kernels trust the tables of a level, which the crate alone makes, for
 /// kernels on a GPU do not check their indices.
-pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
+pub trait FlowKernels<const D: usize>:
+    TopologyKernels<D>
+    + StepKernels<D>
+    + PopulationKernels<D>
+    + FieldKernels<D>
+    + HaloKernels<D>
+    + sealed::Sealed
+{
     /// Starts the flow of a plan on one rank a backend, or on one of several processes: what [`Plan::start`],
     /// [`Plan::start_ranks`] and [`Plan::start_linked`] call. Compiled once for a backend, in this crate.
     ///
@@ -222,59 +229,10 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         link: Option<Arc<dyn Communicator>>,
         plan: Plan<'a, D>,
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError>;
+}
 
-    /// Where in its slot a population of a cell is.
-    fn place<L: Lattice>(q: usize, cell: usize) -> usize {
-        q * dims::cells(D) + cell
-    }
-
-    /// Copies the numbers at some places of a buffer to another one, in the order of `places[range]`.
-    ///
-    /// # Errors
-    /// As methods of [`Backend`].
-    ///
-    /// # Panics
-    /// Where `to` has not as many numbers as the range.
-    fn gather<T: Item>(
-        &self,
-        places: &Self::Buf<u64>,
-        range: Range<usize>,
-        from: &Self::Buf<T>,
-        to: &mut Self::Buf<T>,
-    ) -> Result<(), SolverError>;
-
-    /// Copies numbers to some places of a buffer, each of them there once: the inverse.
-    ///
-    /// # Errors
-    /// As methods of [`Backend`].
-    ///
-    /// # Panics
-    /// Where `from` has not as many numbers as the range.
-    fn scatter<T: Item>(
-        &self,
-        places: &Self::Buf<u64>,
-        range: Range<usize>,
-        from: &Self::Buf<T>,
-        to: &mut Self::Buf<T>,
-    ) -> Result<(), SolverError>;
-
-    /// Sends what other ranks wait for on some levels and takes what they send, from device to device. Every rank does this at the
-    /// same place of its work. May be recorded.
-    ///
-    /// # Errors
-    /// As methods of [`Backend`].
-    fn exchange<T: Item>(
-        &self,
-        link: &Self::Link,
-        levels: &mut [Listed<'_, T, Self>],
-    ) -> Result<(), SolverError>;
-
-    /// Values as 16-bit populations, as the other stages store them.
-    fn narrow(&self, values: &Self::Buf<f32>) -> Result<Self::Buf<F16>, SolverError>;
-
-    /// What 16-bit populations are, as the other stages load them.
-    fn widen(&self, populations: &Self::Buf<F16>) -> Result<Self::Buf<f32>, SolverError>;
-
+/// The stages of a time step. Sealed, as all of [`FlowKernels`].
+pub trait StepKernels<const D: usize>: Backend + sealed::Sealed {
     /// Slip velocities of the level's modelled walls, for the step from these populations; see `wall_model.rs`.
     fn slip<L: Lattice, S: Storage>(
         &self,
@@ -348,7 +306,59 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         fresh: bool,
         sums: &mut Self::Buf<ExactSum>,
     ) -> Result<(), SolverError>;
+}
 
+/// Populations apart from steps: where they are, what they are after a change, their mass. Sealed, as all of [`FlowKernels`].
+pub trait PopulationKernels<const D: usize>: Backend + sealed::Sealed {
+    /// Where in its slot a population of a cell is.
+    fn place<L: Lattice>(q: usize, cell: usize) -> usize {
+        q * dims::cells(D) + cell
+    }
+
+    /// Values as 16-bit populations, as the other stages store them.
+    fn narrow(&self, values: &Self::Buf<f32>) -> Result<Self::Buf<F16>, SolverError>;
+
+    /// What 16-bit populations are, as the other stages load them.
+    fn widen(&self, populations: &Self::Buf<F16>) -> Result<Self::Buf<f32>, SolverError>;
+
+    /// All populations `to` of a level whose blocks have changed: copied, interpolated by parabolas that keep the mean of
+    /// the coarser cell, or averaged, so that mass and momentum are kept. Cells of which nothing is known are at rest
+    /// with density 1: nothing reads them. What another rank sends stays as it is.
+    fn seed<L: Lattice, S: Storage>(
+        &self,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut Self::Buf<S>,
+    ) -> Result<(), SolverError>;
+
+    /// Populations of cells that a body has uncovered, 4^D times the slot plus the cell, in ascending order: see `cpu/refill.rs`. Returns
+    /// those that still wait, in order, which are all that no other cell's fluid is beside.
+    fn refill<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [f64; 3],
+        waiting: &[u32],
+        source: RefillSource,
+        populations: &mut Self::Buf<S>,
+    ) -> Result<Vec<u32>, SolverError>;
+
+    /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
+    fn mass<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        from: &Self::Buf<S>,
+    ) -> Result<Self::Buf<f64>, SolverError>;
+
+    /// Multiplies all populations, their weights included, by a factor: densities change, velocities do not.
+    fn rescale<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        factor: f64,
+        populations: &mut Self::Buf<S>,
+    ) -> Result<(), SolverError>;
+}
+
+/// Density and velocity of cells, and what is found of them. Sealed, as all of [`FlowKernels`].
+pub trait FieldKernels<const D: usize>: Backend + sealed::Sealed {
     /// Density and velocity of some slots, 1 + D rows of 4^D a slot.
     fn macroscopic<L: Lattice, S: Storage>(
         &self,
@@ -427,39 +437,48 @@ pub trait FlowKernels<const D: usize>: TopologyKernels<D> + sealed::Sealed {
         half_step: [S::Real; 3],
         from: &Self::Buf<S>,
     ) -> Result<FluidSums, SolverError>;
+}
 
-    /// All populations `to` of a level whose blocks have changed: copied, interpolated by parabolas that keep the mean of
-    /// the coarser cell, or averaged, so that mass and momentum are kept. Cells of which nothing is known are at rest
-    /// with density 1: nothing reads them. What another rank sends stays as it is.
-    fn seed<L: Lattice, S: Storage>(
+/// What ranks exchange. Sealed, as all of [`FlowKernels`].
+pub trait HaloKernels<const D: usize>: Backend + sealed::Sealed {
+    /// Copies the numbers at some places of a buffer to another one, in the order of `places[range]`.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    ///
+    /// # Panics
+    /// Where `to` has not as many numbers as the range.
+    fn gather<T: Item>(
         &self,
-        transfer: &Transfer<'_, D, S, Self>,
-        to: &mut Self::Buf<S>,
+        places: &Self::Buf<u64>,
+        range: Range<usize>,
+        from: &Self::Buf<T>,
+        to: &mut Self::Buf<T>,
     ) -> Result<(), SolverError>;
 
-    /// Populations of cells that a body has uncovered, 4^D times the slot plus the cell, in ascending order: see `cpu/refill.rs`. Returns
-    /// those that still wait, in order, which are all that no other cell's fluid is beside.
-    fn refill<L: Lattice, S: Storage>(
+    /// Copies numbers to some places of a buffer, each of them there once: the inverse.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    ///
+    /// # Panics
+    /// Where `from` has not as many numbers as the range.
+    fn scatter<T: Item>(
         &self,
-        level: &Level<D, Self>,
-        half_step: [f64; 3],
-        waiting: &[u32],
-        source: RefillSource,
-        populations: &mut Self::Buf<S>,
-    ) -> Result<Vec<u32>, SolverError>;
+        places: &Self::Buf<u64>,
+        range: Range<usize>,
+        from: &Self::Buf<T>,
+        to: &mut Self::Buf<T>,
+    ) -> Result<(), SolverError>;
 
-    /// By slot, the sum of density less 1 over the cells that are stepped and no ghosts.
-    fn mass<L: Lattice, S: Storage>(
+    /// Sends what other ranks wait for on some levels and takes what they send, from device to device. Every rank does this at the
+    /// same place of its work. May be recorded.
+    ///
+    /// # Errors
+    /// As methods of [`Backend`].
+    fn exchange<T: Item>(
         &self,
-        level: &Level<D, Self>,
-        from: &Self::Buf<S>,
-    ) -> Result<Self::Buf<f64>, SolverError>;
-
-    /// Multiplies all populations, their weights included, by a factor: densities change, velocities do not.
-    fn rescale<L: Lattice, S: Storage>(
-        &self,
-        level: &Level<D, Self>,
-        factor: f64,
-        populations: &mut Self::Buf<S>,
+        link: &Self::Link,
+        levels: &mut [Listed<'_, T, Self>],
     ) -> Result<(), SolverError>;
 }

@@ -2,13 +2,13 @@
 //!
 //! | stage | contract | files in `cpu/` and `cuda/` |
 //! |---|---|---|
-//! | [`slots`](TopologyKernels::slots) | which blocks of a level have populations, in what order | `tables` |
-//! | [`places`](TopologyKernels::places), [`masks`](TopologyKernels::masks) | neighbours and masks by slot | `tables` |
-//! | [`cuts`](TopologyKernels::cuts), [`walls`](TopologyKernels::walls) | cut links of the special slots, and slots with walls | `tables` |
-//! | [`embed_bodies`](TopologyKernels::embed_bodies), [`uncovered`](TopologyKernels::uncovered), [`has_fault`](TopologyKernels::has_fault) | bodies that moved, and whether they may be there | `embedded` |
-//! | [`limit`](TopologyKernels::limit), [`weigh`](TopologyKernels::weigh) | how many levels each leaf may have, and how much it needs them | `wish` |
-//! | [`want`](TopologyKernels::want), [`spread`](TopologyKernels::spread), [`mark_wanted`](TopologyKernels::mark_wanted) | marks by layers around what is wanted | `wish` |
-//! | [`own_slots`](TopologyKernels::own_slots), [`sources`](TopologyKernels::sources) | where populations come from after a change | `transfer` |
+//! | [`slots`](TableKernels::slots) | which blocks of a level have populations, in what order | `tables` |
+//! | [`places`](TableKernels::places), [`masks`](TableKernels::masks) | neighbours and masks by slot | `tables` |
+//! | [`cuts`](TableKernels::cuts), [`walls`](TableKernels::walls) | cut links of the special slots, and slots with walls | `tables` |
+//! | [`embed_bodies`](BodyKernels::embed_bodies), [`uncovered`](BodyKernels::uncovered), [`has_fault`](BodyKernels::has_fault) | bodies that moved, and whether they may be there | `embedded` |
+//! | [`limit`](FollowKernels::limit), [`weigh`](FollowKernels::weigh) | how many levels each leaf may have, and how much it needs them | `wish` |
+//! | [`want`](FollowKernels::want), [`spread`](FollowKernels::spread), [`mark_wanted`](FollowKernels::mark_wanted) | marks by layers around what is wanted | `wish` |
+//! | [`own_slots`](FollowKernels::own_slots), [`sources`](FollowKernels::sources) | where populations come from after a change | `transfer` |
 //!
 //! All are exact: every backend gives the same arrays.
 
@@ -47,7 +47,13 @@ impl<const D: usize, B: MeshKernels<D>> EmbedsBodies<D, B> {
 
 /// The stages; see the module's table. Stages follow ids that they are given, without bounds checks on a GPU: it is this crate
 /// alone that calls them, with what the others made.
-pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
+pub trait TopologyKernels<const D: usize>:
+    TableKernels<D> + BodyKernels<D> + FollowKernels<D>
+{
+}
+
+/// Tables of the levels of a mesh.
+pub trait TableKernels<const D: usize>: AdaptKernels<D> {
     /// The mesh, if it is on the host.
     fn on_host(mesh: &Mesh<D, Self>) -> Option<&Mesh<D>>;
 
@@ -77,6 +83,13 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         slot_of: &Self::Buf<u32>,
     ) -> Result<Places<D, Self>, SolverError>;
 
+    /// Cells to step and solid cells of blocks.
+    fn masks(
+        &self,
+        mesh: &Mesh<D, Self>,
+        blocks: &Self::Buf<u32>,
+    ) -> Result<[Self::Buf<u64>; 2], SolverError>;
+
     /// The cut links of the first `special` of some blocks of a level.
     fn cuts(
         &self,
@@ -94,7 +107,10 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         solid: &Self::Buf<u64>,
         exchanging: usize,
     ) -> Result<WallSlots<Self>, SolverError>;
+}
 
+/// Bodies that have moved.
+pub trait BodyKernels<const D: usize>: AdaptKernels<D> {
     /// The mesh with the bodies of a surface at poses, in lengths: [`MovingSurface::embed_on`], compiled in this crate.
     ///
     /// # Errors
@@ -107,13 +123,6 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         params: &EmbedParams,
         poses: &[Pose<D>],
     ) -> Result<Mesh<D, Self>, VoxelError>;
-
-    /// Cells to step and solid cells of blocks.
-    fn masks(
-        &self,
-        mesh: &Mesh<D, Self>,
-        blocks: &Self::Buf<u32>,
-    ) -> Result<[Self::Buf<u64>; 2], SolverError>;
 
     /// Cells that were solid and are not: 4^D times the slot plus the cell, ascending. Both: solid cells by slot.
     fn uncovered(
@@ -132,7 +141,10 @@ pub trait TopologyKernels<const D: usize>: AdaptKernels<D> {
         owner: &Self::Buf<u32>,
         bodies: u32,
     ) -> Result<bool, SolverError>;
+}
 
+/// A mesh that follows the flow.
+pub trait FollowKernels<const D: usize>: AdaptKernels<D> {
     /// By block id, the most levels at its centre: `levels`, or less within the limits.
     fn limit(
         &self,

@@ -16,7 +16,7 @@ use crate::{
         transfer::{Before, Seeds},
         wish::Wishes,
     },
-    kernels::{FlowKernels, TopologyKernels},
+    kernels::{FlowKernels, FollowKernels},
     lattice::Lattice,
     ranks::Comm,
     run::{

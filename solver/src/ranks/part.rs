@@ -567,7 +567,7 @@ fn is_beside<const D: usize>(directions: u64, cell: usize) -> bool {
     })
 }
 
-/// What a rank exchanges on a level of what `FlowKernels::macroscopic` gives.
+/// What a rank exchanges on a level of what `FieldKernels::macroscopic` gives.
 fn fields<const D: usize, B: FlowKernels<D>>(
     outlines: &[&Outline],
     owners: &[u32],

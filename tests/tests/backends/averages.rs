@@ -4,7 +4,8 @@ use cutlink_device::Host;
 use cutlink_mesher::primitives::{Shape2, Shape3};
 use cutlink_solver::{
     FaceCondition, LatticeFlow, LatticeKind, Params, Plan, Precision, RunningMeans, Snapshot,
-    SolverError, kernels::FlowKernels,
+    SolverError,
+    kernels::{FieldKernels, FlowKernels},
 };
 use cutlink_tests::{
     bodies,
@@ -41,7 +42,7 @@ fn a_sample_is_that_of_the_host<K: AnyFlow>(kernels: &K) {
             let density: Vec<f32> = (0..CELLS).map(|_| 1.0 + 0.1 * random()).collect();
             let velocity: Vec<f32> = (0..D * CELLS).map(|_| random()).collect();
             let share = 1.0 / f64::from(sample);
-            FlowKernels::<D>::accumulate(&Host, &density, &velocity, share, &mut here)
+            FieldKernels::<D>::accumulate(&Host, &density, &velocity, share, &mut here)
                 .expect("a sample");
             let fields = [density, velocity].map(|of| kernels.upload(of).expect("a copy"));
             let [density, velocity] = &fields;

@@ -3,7 +3,9 @@
 use cutlink_mesher::primitives::Shape2;
 use cutlink_solver::{
     Collision, F16, FaceCondition, LatticeFlow, LatticeKind, Params, PatchCondition, Plan,
-    Precision, SolverError, WallScheme, kernels::FlowKernels, storage::Storage,
+    Precision, SolverError, WallScheme,
+    kernels::{FlowKernels, PopulationKernels},
+    storage::Storage,
 };
 use cutlink_tests::{
     bodies,
@@ -91,7 +93,7 @@ fn conversions_are_those_of_ieee<K: AnyFlow>(kernels: &K) {
     let expected = |f: &F16| (f16::from_bits(f.to_bits()).to_f32_const() / SCALE).to_bits();
     let expected: Vec<u32> = all.iter().map(expected).collect();
     let there = kernels.upload(all.clone()).expect("memory");
-    let there = FlowKernels::<3>::widen(kernels, &there).expect("values");
+    let there = PopulationKernels::<3>::widen(kernels, &there).expect("values");
     let there = kernels.download(&there).expect("memory");
     for found in [there, all.iter().map(|f| f.load()).collect()] {
         let found: Vec<u32> = found.iter().map(|f: &f32| f.to_bits()).collect();
@@ -102,7 +104,7 @@ fn conversions_are_those_of_ieee<K: AnyFlow>(kernels: &K) {
     let expected = |&value: &f32| u32::from(f16::from_f32_const(value * SCALE).to_bits());
     let expected: Vec<u32> = values.iter().map(expected).collect();
     let there = kernels.upload(values.clone()).expect("memory");
-    let there = FlowKernels::<3>::narrow(kernels, &there).expect("halves");
+    let there = PopulationKernels::<3>::narrow(kernels, &there).expect("halves");
     let there = kernels.download(&there).expect("memory");
     for found in [
         there,

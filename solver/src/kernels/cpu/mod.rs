@@ -34,7 +34,10 @@ mod topology;
 mod transfer;
 mod wish;
 
-use super::{Between, ExactSum, FlowKernels, RefillSource, Relaxation, SUMS, Transfer};
+use super::{
+    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, PopulationKernels, RefillSource,
+    Relaxation, SUMS, StepKernels, Transfer,
+};
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, LatticeKind, Plan, SolverError,
     fields::FluidSums,
@@ -226,49 +229,9 @@ impl<const D: usize> FlowKernels<D> for Host {
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
         plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)
     }
+}
 
-    fn place<L: Lattice>(q: usize, cell: usize) -> usize {
-        Order::<L>::of(q, cell)
-    }
-
-    fn gather<T: Item>(
-        &self,
-        places: &Vec<u64>,
-        range: Range<usize>,
-        from: &Vec<T>,
-        to: &mut Vec<T>,
-    ) -> Result<(), SolverError> {
-        halo::gather(&places[range], from, to);
-        Ok(())
-    }
-
-    fn scatter<T: Item>(
-        &self,
-        places: &Vec<u64>,
-        range: Range<usize>,
-        from: &Vec<T>,
-        to: &mut Vec<T>,
-    ) -> Result<(), SolverError> {
-        halo::scatter(&places[range], from, to);
-        Ok(())
-    }
-
-    fn exchange<T: Item>(
-        &self,
-        link: &Infallible,
-        _: &mut [Listed<'_, T, Self>],
-    ) -> Result<(), SolverError> {
-        match *link {}
-    }
-
-    fn narrow(&self, values: &Vec<f32>) -> Result<Vec<F16>, SolverError> {
-        Ok(convert::narrow(values))
-    }
-
-    fn widen(&self, populations: &Vec<F16>) -> Result<Vec<f32>, SolverError> {
-        Ok(convert::widen(populations))
-    }
-
+impl<const D: usize> StepKernels<D> for Host {
     fn slip<L: Lattice, S: Storage>(
         &self,
         level: &mut Level<D, Self>,
@@ -358,7 +321,62 @@ impl<const D: usize> FlowKernels<D> for Host {
         forces::forces::<D, L, S>(level, from, parts, sums);
         Ok(())
     }
+}
 
+impl<const D: usize> PopulationKernels<D> for Host {
+    fn place<L: Lattice>(q: usize, cell: usize) -> usize {
+        Order::<L>::of(q, cell)
+    }
+
+    fn narrow(&self, values: &Vec<f32>) -> Result<Vec<F16>, SolverError> {
+        Ok(convert::narrow(values))
+    }
+
+    fn widen(&self, populations: &Vec<F16>) -> Result<Vec<f32>, SolverError> {
+        Ok(convert::widen(populations))
+    }
+
+    fn seed<L: Lattice, S: Storage>(
+        &self,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut Vec<S>,
+    ) -> Result<(), SolverError> {
+        (stages::<D, L, S>().seed)(transfer, to);
+        Ok(())
+    }
+
+    fn refill<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [f64; 3],
+        waiting: &[u32],
+        source: RefillSource,
+        populations: &mut Vec<S>,
+    ) -> Result<Vec<u32>, SolverError> {
+        let (refill, view) = (refill::refill::<D, L, S>, (level, half_step));
+        Ok(refill(view, waiting, source, populations))
+    }
+
+    fn mass<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        from: &Vec<S>,
+    ) -> Result<Vec<f64>, SolverError> {
+        Ok(mass::mass::<D, L, S>(level, from))
+    }
+
+    fn rescale<L: Lattice, S: Storage>(
+        &self,
+        _level: &Level<D, Self>,
+        factor: f64,
+        populations: &mut Vec<S>,
+    ) -> Result<(), SolverError> {
+        mass::rescale::<D, L, S>(factor, populations);
+        Ok(())
+    }
+}
+
+impl<const D: usize> FieldKernels<D> for Host {
     fn macroscopic<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
@@ -447,43 +465,36 @@ impl<const D: usize> FlowKernels<D> for Host {
             level, slots, half_step, from,
         ))
     }
+}
 
-    fn seed<L: Lattice, S: Storage>(
+impl<const D: usize> HaloKernels<D> for Host {
+    fn gather<T: Item>(
         &self,
-        transfer: &Transfer<'_, D, S, Self>,
-        to: &mut Vec<S>,
+        places: &Vec<u64>,
+        range: Range<usize>,
+        from: &Vec<T>,
+        to: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        (stages::<D, L, S>().seed)(transfer, to);
+        halo::gather(&places[range], from, to);
         Ok(())
     }
 
-    fn refill<L: Lattice, S: Storage>(
+    fn scatter<T: Item>(
         &self,
-        level: &Level<D, Self>,
-        half_step: [f64; 3],
-        waiting: &[u32],
-        source: RefillSource,
-        populations: &mut Vec<S>,
-    ) -> Result<Vec<u32>, SolverError> {
-        let (refill, view) = (refill::refill::<D, L, S>, (level, half_step));
-        Ok(refill(view, waiting, source, populations))
-    }
-
-    fn mass<L: Lattice, S: Storage>(
-        &self,
-        level: &Level<D, Self>,
-        from: &Vec<S>,
-    ) -> Result<Vec<f64>, SolverError> {
-        Ok(mass::mass::<D, L, S>(level, from))
-    }
-
-    fn rescale<L: Lattice, S: Storage>(
-        &self,
-        _level: &Level<D, Self>,
-        factor: f64,
-        populations: &mut Vec<S>,
+        places: &Vec<u64>,
+        range: Range<usize>,
+        from: &Vec<T>,
+        to: &mut Vec<T>,
     ) -> Result<(), SolverError> {
-        mass::rescale::<D, L, S>(factor, populations);
+        halo::scatter(&places[range], from, to);
         Ok(())
+    }
+
+    fn exchange<T: Item>(
+        &self,
+        link: &Infallible,
+        _: &mut [Listed<'_, T, Self>],
+    ) -> Result<(), SolverError> {
+        match *link {}
     }
 }

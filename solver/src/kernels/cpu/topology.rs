@@ -7,7 +7,7 @@ use crate::{
         transfer::{Before, SlotSource},
         wish::{Weight, Wishes},
     },
-    kernels::topology::{EmbedsBodies, TopologyKernels},
+    kernels::topology::{BodyKernels, EmbedsBodies, FollowKernels, TableKernels, TopologyKernels},
     tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
@@ -18,7 +18,9 @@ use cutlink_voxelizer::{EmbedParams, Frame, Mesh, MovingSurface, VoxelError};
 static EMBEDS_2D: EmbedsBodies<2, Host> = EmbedsBodies::NEW;
 static EMBEDS_3D: EmbedsBodies<3, Host> = EmbedsBodies::NEW;
 
-impl<const D: usize> TopologyKernels<D> for Host {
+impl<const D: usize> TopologyKernels<D> for Host {}
+
+impl<const D: usize> TableKernels<D> for Host {
     fn on_host(mesh: &Mesh<D>) -> Option<&Mesh<D>> {
         Some(mesh)
     }
@@ -44,6 +46,10 @@ impl<const D: usize> TopologyKernels<D> for Host {
         Ok(tables::places(mesh, periodic, blocks, slot_of))
     }
 
+    fn masks(&self, mesh: &Mesh<D, Self>, blocks: &Vec<u32>) -> Result<[Vec<u64>; 2], SolverError> {
+        Ok(tables::masks(mesh, blocks))
+    }
+
     fn cuts(
         &self,
         mesh: &Mesh<D>,
@@ -62,7 +68,9 @@ impl<const D: usize> TopologyKernels<D> for Host {
     ) -> Result<WallSlots<Self>, SolverError> {
         Ok(tables::walls::<D>(boundary, neighbors, solid, exchanging))
     }
+}
 
+impl<const D: usize> BodyKernels<D> for Host {
     fn embed_bodies(
         &self,
         surface: &MovingSurface<D>,
@@ -73,10 +81,6 @@ impl<const D: usize> TopologyKernels<D> for Host {
     ) -> Result<Mesh<D, Self>, VoxelError> {
         let embeds = of_dimension::<D, EmbedsBodies<D, Self>>(&EMBEDS_2D, &EMBEDS_3D);
         (embeds.0)(self, surface, forest, frame, params, poses)
-    }
-
-    fn masks(&self, mesh: &Mesh<D, Self>, blocks: &Vec<u32>) -> Result<[Vec<u64>; 2], SolverError> {
-        Ok(tables::masks(mesh, blocks))
     }
 
     fn uncovered(&self, before: &Vec<u64>, now: &Vec<u64>) -> Result<Vec<u32>, SolverError> {
@@ -95,7 +99,9 @@ impl<const D: usize> TopologyKernels<D> for Host {
         let is_coarse = mesh.coarse_link_of(&moves).is_some();
         Ok(is_coarse || embedded::fault::<D>(cuts, exchanging, owner, bodies).is_some())
     }
+}
 
+impl<const D: usize> FollowKernels<D> for Host {
     fn limit(
         &self,
         forest: &Forest<D>,

@@ -25,7 +25,10 @@ mod topology;
 mod transfer;
 mod wish;
 
-use super::{Between, ExactSum, FlowKernels, RefillSource, Relaxation, Transfer};
+use super::{
+    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, PopulationKernels, RefillSource,
+    Relaxation, StepKernels, Transfer,
+};
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, Plan, SolverError,
     fields::FluidSums,
@@ -185,43 +188,9 @@ impl<const D: usize> FlowKernels<D> for Cuda {
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
         plan::start(ranks, link, plan, &STARTS_2D, &STARTS_3D)
     }
+}
 
-    fn gather<T: Item>(
-        &self,
-        places: &CudaBuf<u64>,
-        range: Range<usize>,
-        from: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
-    ) -> Result<(), SolverError> {
-        halo::gather(self, (places, range), from, to)
-    }
-
-    fn scatter<T: Item>(
-        &self,
-        places: &CudaBuf<u64>,
-        range: Range<usize>,
-        from: &CudaBuf<T>,
-        to: &mut CudaBuf<T>,
-    ) -> Result<(), SolverError> {
-        halo::scatter(self, (places, range), from, to)
-    }
-
-    fn exchange<T: Item>(
-        &self,
-        link: &GpuLink,
-        levels: &mut [Listed<'_, T, Self>],
-    ) -> Result<(), SolverError> {
-        halo::exchange::<D, T>(self, link, levels)
-    }
-
-    fn narrow(&self, values: &CudaBuf<f32>) -> Result<CudaBuf<F16>, SolverError> {
-        convert::narrow(self, values)
-    }
-
-    fn widen(&self, populations: &CudaBuf<F16>) -> Result<CudaBuf<f32>, SolverError> {
-        convert::widen(self, populations)
-    }
-
+impl<const D: usize> StepKernels<D> for Cuda {
     fn slip<L: Lattice, S: Storage>(
         &self,
         level: &mut Level<D, Self>,
@@ -299,7 +268,55 @@ impl<const D: usize> FlowKernels<D> for Cuda {
     ) -> Result<(), SolverError> {
         forces::forces::<D, L, S>(self, level, from, parts, at, fresh, sums)
     }
+}
 
+impl<const D: usize> PopulationKernels<D> for Cuda {
+    fn narrow(&self, values: &CudaBuf<f32>) -> Result<CudaBuf<F16>, SolverError> {
+        convert::narrow(self, values)
+    }
+
+    fn widen(&self, populations: &CudaBuf<F16>) -> Result<CudaBuf<f32>, SolverError> {
+        convert::widen(self, populations)
+    }
+
+    fn seed<L: Lattice, S: Storage>(
+        &self,
+        transfer: &Transfer<'_, D, S, Self>,
+        to: &mut CudaBuf<S>,
+    ) -> Result<(), SolverError> {
+        seed::seed::<D, L, S>(self, transfer, to)
+    }
+
+    fn refill<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [f64; 3],
+        waiting: &[u32],
+        source: RefillSource,
+        populations: &mut CudaBuf<S>,
+    ) -> Result<Vec<u32>, SolverError> {
+        refill::refill::<D, L, S>(self, level, half_step, waiting, source, populations)
+    }
+
+    fn mass<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        from: &CudaBuf<S>,
+    ) -> Result<CudaBuf<f64>, SolverError> {
+        mass::mass::<D, L, S>(self, level, from)
+    }
+
+    fn rescale<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        factor: f64,
+        populations: &mut CudaBuf<S>,
+    ) -> Result<(), SolverError> {
+        mass::rescale::<D, L, S>(self, level, factor, populations)
+    }
+}
+
+impl<const D: usize> FieldKernels<D> for Cuda {
     fn macroscopic<L: Lattice, S: Storage>(
         &self,
         level: &Level<D, Self>,
@@ -376,40 +393,34 @@ impl<const D: usize> FlowKernels<D> for Cuda {
     ) -> Result<FluidSums, SolverError> {
         integrate::integrate::<D, L, S>(self, level, slots, half_step, from)
     }
+}
 
-    fn seed<L: Lattice, S: Storage>(
+impl<const D: usize> HaloKernels<D> for Cuda {
+    fn gather<T: Item>(
         &self,
-        transfer: &Transfer<'_, D, S, Self>,
-        to: &mut CudaBuf<S>,
+        places: &CudaBuf<u64>,
+        range: Range<usize>,
+        from: &CudaBuf<T>,
+        to: &mut CudaBuf<T>,
     ) -> Result<(), SolverError> {
-        seed::seed::<D, L, S>(self, transfer, to)
+        halo::gather(self, (places, range), from, to)
     }
 
-    fn refill<L: Lattice, S: Storage>(
+    fn scatter<T: Item>(
         &self,
-        level: &Level<D, Self>,
-        half_step: [f64; 3],
-        waiting: &[u32],
-        source: RefillSource,
-        populations: &mut CudaBuf<S>,
-    ) -> Result<Vec<u32>, SolverError> {
-        refill::refill::<D, L, S>(self, level, half_step, waiting, source, populations)
-    }
-
-    fn mass<L: Lattice, S: Storage>(
-        &self,
-        level: &Level<D, Self>,
-        from: &CudaBuf<S>,
-    ) -> Result<CudaBuf<f64>, SolverError> {
-        mass::mass::<D, L, S>(self, level, from)
-    }
-
-    fn rescale<L: Lattice, S: Storage>(
-        &self,
-        level: &Level<D, Self>,
-        factor: f64,
-        populations: &mut CudaBuf<S>,
+        places: &CudaBuf<u64>,
+        range: Range<usize>,
+        from: &CudaBuf<T>,
+        to: &mut CudaBuf<T>,
     ) -> Result<(), SolverError> {
-        mass::rescale::<D, L, S>(self, level, factor, populations)
+        halo::scatter(self, (places, range), from, to)
+    }
+
+    fn exchange<T: Item>(
+        &self,
+        link: &GpuLink,
+        levels: &mut [Listed<'_, T, Self>],
+    ) -> Result<(), SolverError> {
+        halo::exchange::<D, T>(self, link, levels)
     }
 }

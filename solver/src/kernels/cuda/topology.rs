@@ -7,7 +7,7 @@ use crate::{
         transfer::{Before, SlotSource},
         wish::{Weight, Wishes},
     },
-    kernels::topology::{EmbedsBodies, TopologyKernels},
+    kernels::topology::{BodyKernels, EmbedsBodies, FollowKernels, TableKernels, TopologyKernels},
     tables::{Cuts, Level, Places, Slots, WallSlots},
 };
 use cutlink_amr::{Forest, FormerIds};
@@ -21,7 +21,9 @@ use cutlink_voxelizer::{EmbedParams, Frame, Mesh, MovingSurface, VoxelError};
 static EMBEDS_2D: EmbedsBodies<2, Cuda> = EmbedsBodies::NEW;
 static EMBEDS_3D: EmbedsBodies<3, Cuda> = EmbedsBodies::NEW;
 
-impl<const D: usize> TopologyKernels<D> for Cuda {
+impl<const D: usize> TopologyKernels<D> for Cuda {}
+
+impl<const D: usize> TableKernels<D> for Cuda {
     fn on_host(_: &Mesh<D, Self>) -> Option<&Mesh<D>> {
         None
     }
@@ -49,6 +51,15 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
         tables::places(self, mesh, blocks, slot_of)
     }
 
+    fn masks(
+        &self,
+        mesh: &Mesh<D, Self>,
+        blocks: &CudaBuf<u32>,
+    ) -> Result<[CudaBuf<u64>; 2], SolverError> {
+        let (_, [stepped, solid, _]) = tables::masks(self, mesh, blocks)?;
+        Ok([stepped, solid])
+    }
+
     fn cuts(
         &self,
         mesh: &Mesh<D, Self>,
@@ -67,7 +78,9 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
     ) -> Result<WallSlots<Self>, SolverError> {
         tables::walls::<D>(self, boundary, neighbors, solid, exchanging)
     }
+}
 
+impl<const D: usize> BodyKernels<D> for Cuda {
     fn embed_bodies(
         &self,
         surface: &MovingSurface<D>,
@@ -78,15 +91,6 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
     ) -> Result<Mesh<D, Self>, VoxelError> {
         let embeds = of_dimension::<D, EmbedsBodies<D, Self>>(&EMBEDS_2D, &EMBEDS_3D);
         (embeds.0)(self, surface, forest, frame, params, poses)
-    }
-
-    fn masks(
-        &self,
-        mesh: &Mesh<D, Self>,
-        blocks: &CudaBuf<u32>,
-    ) -> Result<[CudaBuf<u64>; 2], SolverError> {
-        let (_, [stepped, solid, _]) = tables::masks(self, mesh, blocks)?;
-        Ok([stepped, solid])
     }
 
     fn uncovered(
@@ -107,7 +111,9 @@ impl<const D: usize> TopologyKernels<D> for Cuda {
     ) -> Result<bool, SolverError> {
         embedded::has_fault(self, mesh, cuts, exchanging, owner, bodies)
     }
+}
 
+impl<const D: usize> FollowKernels<D> for Cuda {
     fn limit(
         &self,
         forest: &Forest<D, Self>,

@@ -3,6 +3,7 @@ use crate::worst::worst;
 use crate::{
     Collision, Criterion, FaceCondition, Indicator, LatticeKind, LevelLimit, Params,
     PatchCondition, Plan, Precision, WallScheme,
+    kernels::PopulationKernels,
     lattice::{D2Q9, D3Q19},
 };
 use cutlink_amr::{Mark, checksum, dims};
@@ -134,7 +135,7 @@ trait PlaceOf {
 
 impl PlaceOf for Host {
     fn place_of<const D: usize, L: Lattice>(q: usize, cell: usize) -> usize {
-        <Host as FlowKernels<D>>::place::<L>(q, cell)
+        <Host as PopulationKernels<D>>::place::<L>(q, cell)
     }
 }
 
