@@ -25,20 +25,13 @@ const CASES: [[f64; 4]; 4] = [
 
 const RADIUS: f64 = 7.5e-3;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let args: Vec<f64> = std::env::args()
-        .skip(1)
-        .map(|a| a.parse())
-        .collect::<Result<_, _>>()?;
-    let [case, root, levels] =
-        [0, 1, 2].map(|k| args.get(k).copied().unwrap_or([1.0, 10.0, 1.0][k]));
-    let courant = args.get(3).copied().unwrap_or(0.5);
-    let [rho, mu, terminal, measured] = CASES[case as usize - 1];
-    let ratio = args.get(4).copied().unwrap_or(1120.0 / rho);
-    let (n, levels) = (root as u32, levels as usize);
-    let roots = [n, n, n * 8 / 5];
-    let unit = 0.1 / root;
-    let start = [0.05, 0.05, 0.1275];
+/// Blocks, the finest ones around the sphere.
+fn around(
+    start: [f64; 3],
+    roots: [u32; 3],
+    unit: f64,
+    levels: usize,
+) -> Result<Forest<3>, Box<dyn Error>> {
     let mut forest = Forest::new(&Host, roots)?;
     for level in 0..levels - 1 {
         let mut marks = vec![Mark::Keep as u8; forest.capacity()];
@@ -56,9 +49,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let keep = vec![Mark::Keep as u8; forest.capacity()];
     let same = forest.refined_after(&Host, &keep)?;
-    let forest = forest.rebuilt(&Host, &same)?.0;
-    let mesh = FlowMesh::new(&forest, [0.0; 3], 0.25 * unit, Vec::new())?;
-    let params = FlowParams {
+    Ok(forest.rebuilt(&Host, &same)?.0)
+}
+
+/// The flow of one fluid.
+fn oil([rho, mu]: [f64; 2], courant: f64) -> FlowParams<3> {
+    FlowParams {
         phases: Phases {
             density: [rho; 2],
             viscosity: [mu; 2],
@@ -72,13 +68,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         longest_step: 0.02,
         tolerance: 1e-8,
         fixed_curvature: None,
-    };
-    let size = [0.1, 0.1, 0.16];
-    let liquid = LiquidShape::Box([[0.0; 3], size]);
+    }
+}
+
+/// A sphere in a closed box.
+fn sphere(start: [f64; 3], size: [f64; 3], density: f64) -> Result<Bed, Box<dyn Error>> {
     let nylon = Material {
         young: 1e7,
         poisson: 0.35,
-        density: ratio * rho,
+        density,
     };
     let touch = Touch {
         restitution: 0.9,
@@ -90,8 +88,29 @@ fn main() -> Result<(), Box<dyn Error>> {
         GrainBox::closed([0.0; 3], size, 0),
         1e-5,
     );
-    let bed = Bed::start(grains, None, &[Grain::at(start, RADIUS)])?;
-    let flow = TwoPhaseFlow::new(mesh, params, &[liquid])?;
+    Ok(Bed::start(grains, None, &[Grain::at(start, RADIUS)])?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<f64> = std::env::args()
+        .skip(1)
+        .map(|a| a.parse())
+        .collect::<Result<_, _>>()?;
+    let [case, root, levels] =
+        [0, 1, 2].map(|k| args.get(k).copied().unwrap_or([1.0, 10.0, 1.0][k]));
+    let courant = args.get(3).copied().unwrap_or(0.5);
+    let [rho, mu, terminal, measured] = CASES[case as usize - 1];
+    let ratio = args.get(4).copied().unwrap_or(1120.0 / rho);
+    let (n, levels) = (root as u32, levels as usize);
+    let roots = [n, n, n * 8 / 5];
+    let unit = 0.1 / root;
+    let start = [0.05, 0.05, 0.1275];
+    let forest = around(start, roots, unit, levels)?;
+    let mesh = FlowMesh::new(&forest, [0.0; 3], 0.25 * unit, Vec::new())?;
+    let size = [0.1, 0.1, 0.16];
+    let liquid = LiquidShape::Box([[0.0; 3], size]);
+    let bed = sphere(start, size, ratio * rho)?;
+    let flow = TwoPhaseFlow::new(mesh, oil([rho, mu], courant), &[liquid])?;
     let mut flow = flow.with_grains(bed, GrainCoupling::default())?;
     if levels > 1 {
         let none = Forest::new(&Host, roots)?;

@@ -564,7 +564,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// Curvature of cells at the interface, 1/m; NaN elsewhere. And how many are from heights, and from fits.
     pub fn curvature(&self) -> (Vec<f64>, [usize; 2]) {
-        let found = crate::interface::curvature(&self.mesh, &self.params, self.alpha());
+        let found = crate::curvature::curvature(&self.mesh, &self.params, self.alpha());
         (found.of, [found.by_heights, found.by_fit])
     }
 

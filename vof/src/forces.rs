@@ -1,8 +1,9 @@
 //! Faces between cells, and accelerations of faces by surface tension and weight.
 
 use crate::TwoPhaseError;
+use crate::curvature::{Curvature, curvature};
 use crate::grain_cells::GrainFields;
-use crate::interface::{Curvature, curvature, is_mixed};
+use crate::interface::is_mixed;
 use crate::lines::Lines;
 use crate::mesh::FlowMesh;
 use crate::params::{BoxFace, FlowParams};

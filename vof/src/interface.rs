@@ -1,10 +1,9 @@
-//! What is known of the interface: planes in mixed cells, and curvature.
+//! What is known of the interface: planes in mixed cells, and which blocks have both fluids.
 
 use crate::contact::Contact;
-use crate::heights::Direction;
 use crate::mesh::{FlowMesh, MARGIN, Tile, in_tile};
 use crate::params::FlowParams;
-use crate::{TwoPhaseError, heights, normal, plane};
+use crate::{TwoPhaseError, normal, plane};
 use cutlink_amr::dims;
 use cutlink_elliptic::Beside;
 use rayon::prelude::*;
@@ -246,131 +245,4 @@ pub(crate) fn is_in_one<const D: usize>(mesh: &FlowMesh<D>, kinds: &[Kind], bloc
         Beside::Outside => true,
     };
     own != Kind::Both && (0..2 * D).all(is_own)
-}
-
-/// Curvature by cell, 1/m; NaN where there is none. And how many cells have one from heights, and from a fit.
-#[derive(Debug)]
-pub(crate) struct Curvature {
-    pub(crate) of: Vec<f64>,
-    pub(crate) by_heights: usize,
-    pub(crate) by_fit: usize,
-}
-
-/// Of a cell at the interface: its number in the block, normal, curvature by heights with their direction, and positions
-/// in its own columns.
-type Found<const D: usize> = (usize, [f64; D], Option<(f64, Direction)>, [f64; D]);
-
-/// Curvature of cells at the interface of the finest level: mixed ones, and pure ones beside one of the other kind.
-pub(crate) fn curvature<const D: usize>(
-    mesh: &FlowMesh<D>,
-    params: &FlowParams<D>,
-    alpha: &[f64],
-) -> Curvature {
-    let (alpha, contact) = (&*mesh.with_ghosts(alpha), Contact::new(params));
-    let cells = dims::cells(D);
-    let level = mesh.blocks.finest();
-    let (finest, h) = (mesh.blocks.range(level), mesh.width(level));
-    let first = finest.start;
-    // First pass: heights, and positions for the fits.
-    let each = |tile: &mut Tile, block: usize| {
-        mesh.tile(alpha, block, tile);
-        contact.fill(mesh, block, tile);
-        let is_at = |cell: usize| {
-            let at = in_tile::<D>(cell);
-            let c = tile[at];
-            let other = |a: usize| {
-                let step = crate::mesh::STEP[a];
-                (tile[at - step] > 0.5) != (c > 0.5) || (tile[at + step] > 0.5) != (c > 0.5)
-            };
-            is_at_interface(c) || (0..D).any(other)
-        };
-        let found = |cell: usize| {
-            let at = in_tile::<D>(cell);
-            let n = normal::normal::<D>(tile, at);
-            let position = heights::positions(tile, at, n);
-            let along = normal::coarse::<D>(tile, at);
-            (cell, n, heights::curvature(tile, at, along), position)
-        };
-        (0..cells)
-            .filter(|&cell| is_at(cell))
-            .map(found)
-            .collect::<Vec<_>>()
-    };
-    let kinds = Kind::of_blocks::<D>(alpha);
-    let each = |tile: &mut Tile, block: usize| match is_in_one(mesh, &kinds, block) {
-        true => Vec::new(),
-        false => each(tile, block),
-    };
-    let passes: Vec<Vec<_>> = finest.into_par_iter().map_init(Vec::new, each).collect();
-    let lookup = |block: usize, cell: usize| {
-        let list = block.checked_sub(first).and_then(|b| passes.get(b))?;
-        list.iter().find(|found| found.0 == cell)
-    };
-    // Second pass. A curvature by heights is that of a column: all of its cells have it, also one that is too far from
-    // the ends of the columns beside it.
-    let of_column = |block: usize, cell: usize, n: [f64; D]| {
-        heights::directions(n).into_iter().find_map(|direction| {
-            [-1, 1].into_iter().find_map(|k| {
-                let mut step = [0; D];
-                step[direction.0] = k;
-                let near = mesh.near_at(block, cell, step);
-                let &(_, _, by_heights, _) = lookup(near.block, near.cell)?;
-                let (value, of) = by_heights.filter(|_| near.is_inside)?;
-                (of == direction).then_some(value)
-            })
-        })
-    };
-    // Fits where heights are missing.
-    let fit = |block: usize, cell: usize, n: [f64; D]| {
-        let mut points = Vec::new();
-        for near in mesh.near(block, cell, 2) {
-            // Mirrored cells would meet the wall at a right angle.
-            if !contact.is_right() && !near.is_inside {
-                continue;
-            }
-            let Some(&(_, m, _, heights)) = lookup(near.block, near.cell) else {
-                continue;
-            };
-            if (0..D).map(|a| n[a] * m[a]).sum::<f64>() <= 0.0 {
-                continue;
-            }
-            for (axis, height) in heights.into_iter().enumerate().filter(|h| !h.1.is_nan()) {
-                let mut point = near.step.map(f64::from);
-                point[axis] += height;
-                let apart =
-                    |p: &[f64; D]| (0..D).map(|a| (p[a] - point[a]).abs()).sum::<f64>() > 0.1;
-                if points.iter().all(apart) {
-                    points.push(point);
-                }
-            }
-        }
-        heights::fitted(&points, n).map(|k| k.clamp(-1.0, 1.0))
-    };
-    let second = |(i, list): (usize, &Vec<Found<D>>)| {
-        let of = |found: &Found<D>| {
-            let (cell, n, by_heights, _) = *found;
-            let by_heights = by_heights.map(|(value, _)| value);
-            let by_heights = by_heights.or_else(|| of_column(first + i, cell, n));
-            let value = by_heights.or_else(|| fit(first + i, cell, n));
-            (cell, value, by_heights.is_some())
-        };
-        list.iter().map(of).collect::<Vec<_>>()
-    };
-    let values: Vec<Vec<(usize, Option<f64>, bool)>> =
-        passes.par_iter().enumerate().map(second).collect();
-    let mut result = Curvature {
-        of: vec![f64::NAN; alpha.len()],
-        by_heights: 0,
-        by_fit: 0,
-    };
-    for (i, list) in values.iter().enumerate() {
-        for &(cell, value, by_heights) in list {
-            if let Some(value) = value {
-                result.of[(first + i) * cells + cell] = value / h;
-                result.by_heights += usize::from(by_heights);
-                result.by_fit += usize::from(!by_heights);
-            }
-        }
-    }
-    result
 }

@@ -24,6 +24,7 @@ mod advance;
 mod apart;
 mod compiled;
 mod contact;
+mod curvature;
 mod equations;
 mod error;
 mod flow;

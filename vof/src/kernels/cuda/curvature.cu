@@ -1,4 +1,4 @@
-// Curvature of cells at the interface of the finest level: `interface.rs`.
+// Curvature of cells at the interface of the finest level: `curvature.rs`.
 
 #include "contact.cuh"
 #include "fit.cuh"

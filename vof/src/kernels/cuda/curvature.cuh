@@ -1,4 +1,4 @@
-// What the passes of the curvature have: `interface.rs`.
+// What the passes of the curvature have: `curvature.rs`.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Curvature by a parabola through positions around a cell, by the threads of a warp: `heights.rs` and `interface.rs`,
+// Curvature by a parabola through positions around a cell, by the threads of a warp: `heights.rs` and `curvature.rs`,
 // which have the order of operations.
 
 #pragma once
