@@ -161,99 +161,39 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
     };
     let gaps = kernels.gaps(surface);
     let gaps = (!gaps.is_empty()).then_some(&gaps);
-    let gap = gaps.and_then(|_| first_gap(surface));
-    let rule = SolidRule {
-        fill: params.fill,
-        gaps,
-    };
     let plan = match given {
         Some(_) => Vec::new(),
         None => refine::plan(params, &frame, surface.patches.len(), gaps.is_some())?,
     };
     let mut clock = Clock::new(kernels, observer)?;
-    let set = kernels.facet_set(surface, repeats_in(params.periodic_axes::<D>()))?;
-    let beyond = Beyond::new(kernels, surface, &frame, params)?;
+    let embedding = Embedding {
+        kernels,
+        levels: params.levels,
+        patches: surface.patches.len(),
+        scope,
+        rule: SolidRule {
+            fill: params.fill,
+            gaps,
+        },
+        gap: gaps.and_then(|_| first_gap(surface)),
+        plan,
+        set: kernels.facet_set(surface, repeats_in(params.periodic_axes::<D>()))?,
+        beyond: Beyond::new(kernels, surface, &frame, params)?,
+    };
     clock.lap(Stage::Upload)?;
     let forest = match given {
         Some(forest) => forest,
         None => Forest::new(kernels, frame.root_blocks())?.with_periodic(params.periodic_axes()),
     };
     let mut build = Build::new(kernels, forest)?;
-    let mut above: Option<Level<K>> = None;
-    let mut passed = 0;
-
+    let mut above = None;
     for level in 0..levels {
         if level >= build.forest.levels.len() {
             // No block of the level above meets the surface.
             break;
         }
         clock.level = level;
-        let view = level_view(&build.forest, level, params.levels);
-        let lists = above.as_ref().map(|above| (above.view, &above.bins));
-        let bins = bin_level(kernels, &build.forest, &set, view, lists)?;
-        let lists = above
-            .as_ref()
-            .and_then(|above| Some((above.view, above.image_bins.as_ref()?)));
-        let image_bins =
-            |of: &Beyond<D, K>| bin_level(kernels, &build.forest, &of.set, view, lists);
-        let image_bins = beyond.as_ref().map(image_bins);
-        let image_bins = image_bins.transpose()?;
-        clock.lap(Stage::Bins)?;
-
-        let seeds = build.seeds(&set, view, above.as_ref())?;
-        let data = LevelData {
-            set: &set,
-            forest: &build.forest,
-            bins: &bins,
-            images: None,
-            view,
-        };
-        let solid = &mut build.classes.solid;
-        let classified = kernels.classify(&data, seeds, rule, solid)?;
-        clock.lap(Stage::Voxelize)?;
-
-        if let Some(plan) = plan.get(level) {
-            let solid = &build.classes.solid;
-            let mut marks = kernels.mark(&data, solid, &classified.uncertain, plan)?;
-            if let Scope::Window(window) = scope {
-                kernels.restrict(
-                    &build.forest,
-                    view,
-                    &window.places(kernels, level)?,
-                    &mut marks,
-                )?;
-            }
-            build.refine(view, marks)?;
-            clock.lap(Stage::Refine)?;
-        }
-        let data = LevelData {
-            set: &set,
-            forest: &build.forest,
-            bins: &bins,
-            images: beyond.as_ref().zip(image_bins.as_ref()).map(Beyond::with),
-            view,
-        };
-        let Classes {
-            solid, boundary, ..
-        } = &mut build.classes;
-        // Where every block with a facet is refined, no leaf has links.
-        let refined = |marks: &LevelMarks<D>| marks.refines_all(surface.patches.len());
-        let no_leaf_has_links = gap.is_none() && plan.get(level).is_some_and(refined);
-        if !(no_leaf_has_links || scope.is_coarse()) {
-            let rule = LinkRule {
-                fill: params.fill,
-                gap,
-                classified: &classified,
-            };
-            passed += kernels.cut_links(&data, solid, rule, boundary, &mut build.links)?;
-        }
-        clock.lap(Stage::Links)?;
-        above = Some(Level {
-            view,
-            bins,
-            image_bins,
-            classified,
-        });
+        above = Some(embedding.level(&mut build, above, &mut clock)?);
     }
     drop(above);
     if !scope.is_coarse() {
@@ -262,7 +202,7 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
     }
     clock.lap(Stage::Refine)?;
     clock.finish()?;
-    clock.observer.facets_passed(passed);
+    clock.observer.facets_passed(build.passed);
 
     Ok(Mesh {
         frame,
@@ -273,6 +213,114 @@ pub(crate) fn embed_scope<const D: usize, K: MeshKernels<D>>(
         fill: params.fill,
         graded: gaps.is_some() || params.is_graded(surface.patches.len()),
     })
+}
+
+/// What is the same on all levels.
+struct Embedding<'a, const D: usize, K: Backend> {
+    kernels: &'a K,
+    levels: usize,
+    patches: usize,
+    scope: Scope<'a, D>,
+    rule: SolidRule<'a, D>,
+    /// The patch of links through gaps.
+    gap: Option<u16>,
+    /// By level; empty where the blocks are given.
+    plan: Vec<LevelMarks<D>>,
+    set: FacetSet<D, K>,
+    beyond: Option<Beyond<D, K>>,
+}
+
+impl<const D: usize, K: MeshKernels<D>> Embedding<'_, D, K> {
+    /// Embeds the level of the clock, and refines it.
+    fn level(
+        &self,
+        build: &mut Build<'_, D, K>,
+        above: Option<Level<K>>,
+        clock: &mut Clock<'_, K>,
+    ) -> Result<Level<K>, VoxelError> {
+        let kernels = self.kernels;
+        let view = level_view(&build.forest, clock.level, self.levels);
+        let (bins, image_bins) = self.bins(&build.forest, view, above.as_ref())?;
+        clock.lap(Stage::Bins)?;
+
+        let seeds = build.seeds(&self.set, view, above.as_ref())?;
+        let data = LevelData {
+            set: &self.set,
+            forest: &build.forest,
+            bins: &bins,
+            images: None,
+            view,
+        };
+        let solid = &mut build.classes.solid;
+        let classified = kernels.classify(&data, seeds, self.rule, solid)?;
+        clock.lap(Stage::Voxelize)?;
+
+        let plan = self.plan.get(view.level);
+        if let Some(plan) = plan {
+            let marks = self.marks(&data, &build.classes.solid, &classified, plan)?;
+            build.refine(view, marks)?;
+            clock.lap(Stage::Refine)?;
+        }
+        let images = self.beyond.as_ref().zip(image_bins.as_ref());
+        let data = LevelData {
+            set: &self.set,
+            forest: &build.forest,
+            bins: &bins,
+            images: images.map(Beyond::with),
+            view,
+        };
+        // Where every block with a facet is refined, no leaf has links.
+        let refined = |marks: &LevelMarks<D>| marks.refines_all(self.patches);
+        let no_leaf_has_links = self.gap.is_none() && plan.is_some_and(refined);
+        if !(no_leaf_has_links || self.scope.is_coarse()) {
+            let rule = LinkRule {
+                fill: self.rule.fill,
+                gap: self.gap,
+                classified: &classified,
+            };
+            let Classes {
+                solid, boundary, ..
+            } = &mut build.classes;
+            build.passed += kernels.cut_links(&data, solid, rule, boundary, &mut build.links)?;
+        }
+        clock.lap(Stage::Links)?;
+        Ok(Level {
+            view,
+            bins,
+            image_bins,
+            classified,
+        })
+    }
+
+    /// The facet lists of a level: of the surface, and of its images.
+    fn bins(
+        &self,
+        forest: &Forest<D, K>,
+        view: LevelView,
+        above: Option<&Level<K>>,
+    ) -> Result<(Bins<K>, Option<Bins<K>>), VoxelError> {
+        let of = |set, above| bin_level(self.kernels, forest, set, view, above);
+        let bins = of(&self.set, above.map(|above| (above.view, &above.bins)))?;
+        let images = above.and_then(|above| Some((above.view, above.image_bins.as_ref()?)));
+        let image_bins = self.beyond.as_ref().map(|beyond| of(&beyond.set, images));
+        Ok((bins, image_bins.transpose()?))
+    }
+
+    /// Marks of the blocks to refine, of those that the scope has.
+    fn marks(
+        &self,
+        data: &LevelData<'_, D, K>,
+        solid: &K::Buf<u64>,
+        classified: &Classified<K>,
+        plan: &LevelMarks<D>,
+    ) -> Result<K::Buf<u8>, VoxelError> {
+        let mut marks = (self.kernels).mark(data, solid, &classified.uncertain, plan)?;
+        if let Scope::Window(window) = self.scope {
+            let places = window.places(self.kernels, data.view.level)?;
+            (self.kernels).restrict(data.forest, data.view, &places, &mut marks)?;
+        }
+        Ok(marks)
+    }
 }
 
 /// Snaps a surface to the lattice of a mesh of `params.levels` levels, wraps it around the periodic axes
@@ -419,6 +467,8 @@ struct Build<'a, const D: usize, K: Backend> {
     forest: Forest<D, K>,
     classes: Classes<K>,
     links: LinkTable<K>,
+    /// Links that pass facets and are not cut.
+    passed: u64,
 }
 
 impl<'a, const D: usize, K: MeshKernels<D>> Build<'a, D, K> {
@@ -441,6 +491,7 @@ impl<'a, const D: usize, K: MeshKernels<D>> Build<'a, D, K> {
                 q: kernels.upload(Vec::new())?,
                 patch: kernels.upload(Vec::new())?,
             },
+            passed: 0,
             forest,
         })
     }

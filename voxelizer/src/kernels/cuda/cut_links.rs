@@ -33,6 +33,28 @@ struct Found {
     passed: u64,
 }
 
+impl Found {
+    /// Room for links and boundary cells of some blocks.
+    fn with_room(
+        cuda: &Cuda,
+        rows: usize,
+        [links, cells]: [usize; 2],
+        has_patches: bool,
+    ) -> Result<Self, VoxelError> {
+        let bytes = if has_patches { 6 } else { 4 };
+        cuda.reserve("cut links", (links * bytes + cells * 8 + rows * 40) as u64)?;
+        Ok(Self {
+            q: cuda.uninit("cut links", links)?,
+            patch: cuda.uninit("cut links", if has_patches { links } else { 0 })?,
+            cells: cuda.uninit("cut links", cells)?,
+            at: cuda.uninit("cut links", rows)?,
+            sums: cuda.alloc("cut links", rows + 1, Sums([0; 3]))?,
+            total: [0; 3],
+            passed: 0,
+        })
+    }
+}
+
 pub(super) fn cut_links<const D: usize>(
     cuda: &Cuda,
     data: &LevelData<'_, D, Cuda>,
@@ -136,20 +158,7 @@ fn cut<const D: usize>(
         ..
     } = data;
     let patched = !set.patch.is_empty();
-    let bytes = if patched { 6 } else { 4 };
-    cuda.reserve(
-        "cut links",
-        (links * bytes + cells * 8 + rows.len() * 40) as u64,
-    )?;
-    let mut found = Found {
-        q: cuda.uninit("cut links", links)?,
-        patch: cuda.uninit("cut links", if patched { links } else { 0 })?,
-        cells: cuda.uninit("cut links", cells)?,
-        at: cuda.uninit("cut links", rows.len())?,
-        sums: cuda.alloc("cut links", rows.len() + 1, Sums([0; 3]))?,
-        total: [0; 3],
-        passed: 0,
-    };
+    let mut found = Found::with_room(cuda, rows.len(), [links, cells], patched)?;
     let mut used = cuda.alloc("counts", 3, 0u64)?;
     let passes = rule.fill.passes_facets();
     let kernel = match (passes, all_small(data), patched) {
