@@ -31,14 +31,17 @@ const fn faced_threads(d: usize) -> u32 {
     if d == 2 { 32 } else { 64 }
 }
 
-pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
-    cuda: &Cuda,
-    level: &Level<D, Cuda>,
-    relax: Relaxation<S::Real>,
-    from: &CudaBuf<S>,
-    to: &mut CudaBuf<S>,
-    moments: &mut CudaBuf<S::Real>,
-) -> Result<(), SolverError> {
+/// Entry points of a step, by kind of block.
+struct Entries {
+    cut: &'static str,
+    bounded: &'static str,
+    open: &'static str,
+    faced: &'static str,
+    plain: &'static str,
+}
+
+/// Those of an operator and closure; `kept` where cells keep 9 values.
+fn entries<L: Lattice, S: Storage>(relax: &Relaxation<S::Real>, kept: bool) -> Entries {
     macro_rules! entries {
         ($name:literal) => {
             match relax.closure {
@@ -47,28 +50,33 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             }
         };
         (of $name:expr) => {
-            [
-                entry!("cut_", $name, L, S),
-                entry!("bounded_", $name, L, S),
-                entry!("open_", $name, L, S),
-                entry!("faced_", $name, L, S),
-                entry!("plain_", $name, L, S),
-            ]
+            Entries {
+                cut: entry!("cut_", $name, L, S),
+                bounded: entry!("bounded_", $name, L, S),
+                open: entry!("open_", $name, L, S),
+                faced: entry!("faced_", $name, L, S),
+                plain: entry!("plain_", $name, L, S),
+            }
         };
     }
-    let [
-        cut_entry,
-        bounded_entry,
-        open_entry,
-        faced_entry,
-        plain_entry,
-    ] = match relax.operator {
-        operator::REGULARIZED if level.keeps_moments => entries!("regularized_kept"),
+    match relax.operator {
+        operator::REGULARIZED if kept => entries!("regularized_kept"),
         operator::REGULARIZED => entries!("regularized"),
         operator::CUMULANT => entries!("cumulant"),
         operator::KBC => entries!("kbc"),
         _ => entries!("trt"),
-    };
+    }
+}
+
+pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
+    cuda: &Cuda,
+    level: &Level<D, Cuda>,
+    relax: Relaxation<S::Real>,
+    from: &CudaBuf<S>,
+    to: &mut CudaBuf<S>,
+    moments: &mut CudaBuf<S::Real>,
+) -> Result<(), SolverError> {
+    let entries = entries::<L, S>(&relax, level.keeps_moments);
     let cells = dims::cells(D);
     // Plain slots need nothing of the others.
     let own_end = level.halo.own_end();
@@ -97,11 +105,11 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         unsafe { launch.run(LaunchGrid::blocks(list.len(), BOUNDED))? };
         Ok(())
     };
-    let cut = |cuda: &Cuda| walled(cuda, cut_entry, &level.cut);
-    let bounded = |cuda: &Cuda| walled(cuda, bounded_entry, &level.bounded);
+    let cut = |cuda: &Cuda| walled(cuda, entries.cut, &level.cut);
+    let bounded = |cuda: &Cuda| walled(cuda, entries.bounded, &level.bounded);
     let open = |cuda: &Cuda| -> Result<(), SolverError> {
         let launch = cuda
-            .launch(&STEP, D, open_entry)
+            .launch(&STEP, D, entries.open)
             .buf(&level.neighbors)
             .val(level.slots as u32)
             .buf(&level.open)
@@ -118,7 +126,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         Ok(())
     };
     let faced = |cuda: &Cuda| -> Result<(), SolverError> {
-        let launch = give(cuda.launch(&STEP, D, faced_entry), level)
+        let launch = give(cuda.launch(&STEP, D, entries.faced), level)
             .buf(&level.faced)
             .val(relax)
             .buf(from)
@@ -128,7 +136,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
         unsafe { launch.run(LaunchGrid::blocks(level.faced.len(), faced_threads(D)))? };
         Ok(())
     };
-    let interior = |cuda: &Cuda| interior::<D, L, S>(cuda, level, (plain_entry, relax), from, to);
+    let interior = |cuda: &Cuda| interior::<D, L, S>(cuda, level, (entries.plain, relax), from, to);
     // The slow ones ahead. Most flows have few blocks in one of the first two lists.
     let special = |cuda: &Cuda| {
         let others = |cuda: &Cuda| open(cuda).and_then(|()| faced(cuda));
