@@ -149,8 +149,9 @@ pub(super) fn conditions<const D: usize>(
     case: &Case,
     scale: &Scale<'_, D>,
     names: &[String],
-    wall: (WallScheme, WallModelName),
+    wall: WallScheme,
 ) -> Result<Conditions<D>, Error> {
+    let wall = (wall, case.numerics.wall_model.unwrap_or_default());
     let mut made = Conditions {
         faces: [[FaceCondition::Periodic; 2]; D],
         patches: Vec::new(),

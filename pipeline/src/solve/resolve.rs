@@ -20,7 +20,7 @@ use cutlink_flow::{
     RunTimes, Until,
     history::Group,
     setting::{FOLDER, positive},
-    tables::OutputTable,
+    tables::{OutputTable, RunTable},
     until,
 };
 use cutlink_meshing::{mesh::domain, options::Root};
@@ -196,29 +196,18 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let (physics, area, table) = physics(&case.physics, &grid)?;
     let units = physics.units(grid.frame.dx);
     let through = grid.longest() / physics.velocity;
-    let times = RunTimes {
-        step: units.time,
-        through,
-        steps: |steps| steps.round().max(1.0) as u64,
-    };
-    let (until, run) = until(&case.run, &times)?;
+    let (until, run) = end_of(case, &units, through)?;
     let scale = scale_of(case, &grid, physics, until.most());
-    positive("[physics] duration of a root step, s,", units.time)?;
-    let viscosity = physics.lattice_viscosity(grid.frame.dx);
-    positive("[physics] viscosity on the root lattice", viscosity)?;
+    let viscosity = lattice_viscosity(&physics, &units, grid.frame.dx)?;
     let (acceleration, pull) = acceleration(table.acceleration.as_ref(), &scale)?;
     let moment_center = scale.point("[physics] moment_center", &table.moment_center)?;
     let wall = case.numerics.wall.unwrap_or(WallScheme::Linear);
-    let wall_model = case.numerics.wall_model.unwrap_or_default();
-    let mut found = conditions(case, &scale, grid.patches, (wall, wall_model))?;
+    let mut found = conditions(case, &scale, grid.patches, wall)?;
     found.variations.extend(pull);
     let (initial, initial_table) =
         initial(case.initial.as_ref(), [found.start, found.stream], &scale)?;
-    let kind = Kind::of(
-        physics.grid_reynolds(grid.frame.dx, 0),
-        &found.faces,
-        &found.patches,
-    );
+    let reynolds = physics.grid_reynolds(grid.frame.dx, 0);
+    let kind = Kind::of(reynolds, &found.faces, &found.patches);
     let numerics = numerics::<D>(&case.numerics, wall, kind)?;
     let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;
@@ -226,15 +215,13 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let recirculation = recirculation.map(|of| recirculation::line(of, grid.frame, &axes));
     let (line, recirculation) = recirculation.transpose()?.unzip();
     let every = Every::of(&case.output);
-    let adapted = case.adapt.as_ref().map(|table| {
-        let scale = AdaptScale {
-            frame: grid.frame,
-            units: &units,
-            physics: &physics,
-            precision: numerics.precision,
-        };
-        adaptation(table, &scale)
-    });
+    let adapt_scale = AdaptScale {
+        frame: grid.frame,
+        units: &units,
+        physics: &physics,
+        precision: numerics.precision,
+    };
+    let adapted = case.adapt.as_ref().map(|of| adaptation(of, &adapt_scale));
     let (adaptation, adapt) = adapted.transpose()?.unzip();
     let params = Params {
         lattice: numerics.lattice,
@@ -253,12 +240,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         sponges: found.sponges,
         adaptation,
     };
-    if matches!(until, Until::Settled { .. }) && !params.forces && case.domain.is_none() {
-        return Err(
-            Error::input("[run] settle needs forces, but [output] forces_every is 0")
-                .hint("remove forces_every"),
-        );
-    }
+    check_settles(case, until, params.forces)?;
     let fastest = found.fastest * units.velocity();
     let bounds = params.stability_bounds();
     let unstable = physics.check(grid.frame.dx, fastest, bounds).err();
@@ -306,6 +288,37 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         unstable,
         case: written,
     })
+}
+
+/// # Errors
+/// A step or a viscosity that is zero, or no number.
+fn lattice_viscosity(physics: &Physics, units: &Units, dx: f64) -> Result<f64, Error> {
+    positive("[physics] duration of a root step, s,", units.time)?;
+    let viscosity = physics.lattice_viscosity(dx);
+    positive("[physics] viscosity on the root lattice", viscosity)?;
+    Ok(viscosity)
+}
+
+/// When a run ends, and the table with all values. `through`: the time that the flow takes through the box, s.
+fn end_of(case: &Case, units: &Units, through: f64) -> Result<(Until, RunTable), Error> {
+    let times = RunTimes {
+        step: units.time,
+        through,
+        steps: |steps| steps.round().max(1.0) as u64,
+    };
+    until(&case.run, &times)
+}
+
+/// # Errors
+/// A run that ends when forces settle, of a flow around a body, without forces.
+fn check_settles(case: &Case, until: Until, has_forces: bool) -> Result<(), Error> {
+    if matches!(until, Until::Settled { .. }) && !has_forces && case.domain.is_none() {
+        return Err(
+            Error::input("[run] settle needs forces, but [output] forces_every is 0")
+                .hint("remove forces_every"),
+        );
+    }
+    Ok(())
 }
 
 /// What values of a case are converted with, in a run of so many steps. Flows around a body that nothing begins with a
