@@ -338,7 +338,13 @@ fn broken_gltf_is_named() {
         &patched(r#""scene":0"#, r#""scene":5"#),
         "scene 5: expected",
     );
-    // Numbers would be read askew.
+    let external = r#"{"asset":{"version":"2.0"},"buffers":[{"uri":"mesh.bin","byteLength":4}]}"#;
+    refused(external.as_bytes(), "another file, 'mesh.bin'");
+}
+
+/// Numbers would be read askew.
+#[test]
+fn gltf_with_wrong_places_is_named() {
     let text = String::from_utf8(glb::embedded(r#"[{"mesh":0}]"#)).expect("text");
     for (from, to, what) in [
         (
@@ -390,7 +396,12 @@ fn broken_gltf_is_named() {
         assert!(text.contains(from), "{from}");
         refused(text.replacen(from, to, 1).as_bytes(), what);
     }
-    // Transforms that are none, also where each by itself is one.
+}
+
+/// Transforms that are none, also where each by itself is one.
+#[test]
+fn gltf_with_wrong_transforms_is_named() {
+    let scene = r#"[{"nodes":[0]}]"#;
     let far = r#"{"mesh":0,"scale":[1e30,1,1]}"#;
     let nested = format!(r#"[{{"children":[1],"scale":[1e30,1,1]}},{far}]"#);
     for (nodes, what) in [
@@ -415,10 +426,8 @@ fn broken_gltf_is_named() {
             "node 1: expected a transform of numbers up to 1e40",
         ),
     ] {
-        refused(&with(nodes, scene, ""), what);
+        refused(&glb::with(nodes, scene, ""), what);
     }
-    let external = r#"{"asset":{"version":"2.0"},"buffers":[{"uri":"mesh.bin","byteLength":4}]}"#;
-    refused(external.as_bytes(), "another file, 'mesh.bin'");
 }
 
 #[test]

@@ -460,49 +460,70 @@ fn a_sphere_too_fast_for_its_step_ends_the_run() {
     assert!(speed > 0.1 && speed < 1.4, "{speed}");
 }
 
+/// The case with something else in one place.
+fn changed(from: &str, to: &str) -> String {
+    let text = BOUNCE.replace(from, to);
+    assert_ne!(text, BOUNCE, "{from}");
+    text
+}
+
+/// The case with more tables.
+fn with(tables: &str) -> String {
+    changed("[run]", &format!("{tables}\n\n[run]"))
+}
+
+/// Cases, what their errors say, and what the hints do.
+fn refused(cases: &[(String, &str, &str)]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (text, what, hint) in cases {
+        let case = GrainsCase::from_toml(text).expect("a case");
+        let error = case.plan(&options(1), &mut ()).expect_err(what);
+        let said = error.to_string();
+        assert!(said.contains(what), "{what}: {said}");
+        assert_eq!(error.kind, ErrorKind::Input, "{said}");
+        assert!(
+            error.hint.unwrap_or_default().contains(hint),
+            "{hint}: {said}"
+        );
+        assert!(!folder.path().join("flow").exists());
+    }
+}
+
 #[test]
-fn what_cannot_be_is_refused_with_its_key() {
-    let replaced = |from: &str, to: &str| {
-        let text = BOUNCE.replace(from, to);
-        assert_ne!(text, BOUNCE, "{from}");
-        text
-    };
-    let block = |keys: &str| replaced("center = [0.05, 0.05, 0.11]\nradius = 0.01", keys);
-    let contact = |keys: &str| replaced("[run]", &format!("[[contact]]\n{keys}\n\n[run]"));
-    let wall = |keys: &str| replaced("[run]", &format!("[[wall]]\n{keys}\n\n[run]"));
-    let cases = [
+fn materials_and_grains_that_cannot_be_are_refused_with_their_key() {
+    refused(&[
         (
-            replaced("youngs_modulus = 1e8", "youngs_modulus = 0"),
+            changed("youngs_modulus = 1e8", "youngs_modulus = 0"),
             "[materials.glass] youngs_modulus is 0",
             "positive",
         ),
         (
-            replaced("youngs_modulus = 1e8\n", ""),
+            changed("youngs_modulus = 1e8\n", ""),
             "[materials.glass] youngs_modulus is missing",
             "",
         ),
         (
-            replaced("density = 2500\n", ""),
+            changed("density = 2500\n", ""),
             "[materials.glass] density is missing",
             "spheres",
         ),
         (
-            replaced("restitution = 0.8", "restitution = 1.2"),
+            changed("restitution = 0.8", "restitution = 1.2"),
             "[materials.glass] restitution is 1.2",
             "at most 1",
         ),
         (
-            replaced("friction = 0.3", "friction = -1"),
+            changed("friction = 0.3", "friction = -1"),
             "[materials.glass] friction is -1",
             "not negative",
         ),
         (
-            replaced("center = [0.05, 0.05, 0.11]", "center = [0.05, 0.05, 0.21]"),
+            changed("center = [0.05, 0.05, 0.11]", "center = [0.05, 0.05, 0.21]"),
             "1 grains are outside of the box",
             "[domain] box",
         ),
         (
-            replaced(
+            changed(
                 "center = [0.05, 0.05, 0.11]",
                 "center = [0.05, 0.05, 0.005]",
             ),
@@ -510,7 +531,7 @@ fn what_cannot_be_is_refused_with_its_key() {
             "[boundary]",
         ),
         (
-            replaced(
+            changed(
                 "[run]",
                 "[[particles]]\nbox = [0, 0, 0.1, 0.1, 0.1, 0.2]\nradius = 0.01\nspacing = 0.02\n\n[run]",
             ),
@@ -518,10 +539,17 @@ fn what_cannot_be_is_refused_with_its_key() {
             "max_overlap",
         ),
         (
-            replaced("[run]", "[numerics]\ntime_step = 1e-3\n\n[run]"),
+            changed("[run]", "[numerics]\ntime_step = 1e-3\n\n[run]"),
             "the time step 0.001 s is beyond the Rayleigh limit",
             "time_step",
         ),
+    ]);
+}
+
+#[test]
+fn blocks_of_grains_that_cannot_be_are_refused_with_their_key() {
+    let block = |keys: &str| changed("center = [0.05, 0.05, 0.11]\nradius = 0.01", keys);
+    refused(&[
         (
             block("box = [0, 0, 0, 0.1, 0.1, 0.1]\nradius = 0.01\ncount = 400"),
             "of count = 400 spheres find a place",
@@ -558,6 +586,13 @@ fn what_cannot_be_is_refused_with_its_key() {
             "did you mean `glass`",
         ),
         (block("file = \"none.csv\""), "cannot read none.csv", ""),
+    ]);
+}
+
+#[test]
+fn walls_that_cannot_be_are_refused_with_their_key() {
+    let wall = |keys: &str| with(&format!("[[wall]]\n{keys}"));
+    refused(&[
         (
             wall("shape = \"sphere:r=0.02\"\ntranslate = [0.05, 0.05, 0.11]\nside = \"outside\""),
             "1 grains are on the wrong side of the surface",
@@ -586,28 +621,35 @@ fn what_cannot_be_is_refused_with_its_key() {
             "[[wall]] 1: there is no surface",
             "file and shape",
         ),
+    ]);
+}
+
+#[test]
+fn keys_that_mean_nothing_for_grains_are_refused() {
+    let contact = |keys: &str| with(&format!("[[contact]]\n{keys}"));
+    refused(&[
         (
-            replaced("[run]", "[boundary]\n\"x-\" = \"periodic\"\n\n[run]"),
+            changed("[run]", "[boundary]\n\"x-\" = \"periodic\"\n\n[run]"),
             "one of x- and x+ is periodic",
             "both",
         ),
         (
-            replaced("[run]", "[[output.write]]\nkind = \"surface\"\n\n[run]"),
+            changed("[run]", "[[output.write]]\nkind = \"surface\"\n\n[run]"),
             "there is no body in the box",
             "",
         ),
         (
-            replaced("report = false", "report = false\nforces_every = 4"),
+            changed("report = false", "report = false\nforces_every = 4"),
             "[output] forces_every is not for grains",
             "loads.csv",
         ),
         (
-            replaced("report = false", "report = false\nunits = \"lattice\""),
+            changed("report = false", "report = false\nunits = \"lattice\""),
             "[output] units is not for grains",
             "SI units",
         ),
         (
-            replaced("seconds = 0.3", "flow_through = 2"),
+            changed("seconds = 0.3", "flow_through = 2"),
             "nothing flows through the box",
             "seconds",
         ),
@@ -627,29 +669,20 @@ fn what_cannot_be_is_refused_with_its_key() {
             "glass",
         ),
         (
-            replaced(
+            changed(
                 "[gravity]\nacceleration = [0, 0, -9.81]",
                 "[gravity]\nacceleration = [0, -9.81]",
             ),
             "[gravity] acceleration has 2 numbers",
             "3",
         ),
-    ];
+    ]);
+}
+
+#[test]
+fn keys_and_kinds_of_others_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (text, what, hint) in cases {
-        let case = GrainsCase::from_toml(&text).expect("a case");
-        let error = case.plan(&options(1), &mut ()).expect_err(what);
-        let said = error.to_string();
-        assert!(said.contains(what), "{what}: {said}");
-        assert_eq!(error.kind, ErrorKind::Input, "{said}");
-        assert!(
-            error.hint.unwrap_or_default().contains(hint),
-            "{hint}: {said}"
-        );
-        assert!(!folder.path().join("flow").exists());
-    }
-    // Keys and kinds of others.
-    let error = GrainsCase::from_toml(&replaced("[run]", "[phases]\n\n[run]")).expect_err("a key");
+    let error = GrainsCase::from_toml(&changed("[run]", "[phases]\n\n[run]")).expect_err("a key");
     assert!(
         error
             .to_string()

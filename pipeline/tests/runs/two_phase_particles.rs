@@ -369,12 +369,33 @@ fn spheres_run_on_the_devices_that_flows_run_on() {
     assert_eq!(on(OIL, "cpu").expect("a plan")["name"], "cpu");
 }
 
+/// The case of oil with more tables.
+fn with(tables: &str) -> String {
+    replaced(OIL, "[run]", &format!("{tables}\n\n[run]"))
+}
+
+/// Cases, what their errors say, and what the hints do.
+fn refused(cases: &[(String, &str, &str)]) {
+    let mut wrong = Vec::new();
+    for (text, what, hint) in cases {
+        let case = TwoPhaseCase::from_toml(text).expect("a case");
+        let Err(error) = case.plan(&options(), &mut ()) else {
+            wrong.push(format!("{what}: no error"));
+            continue;
+        };
+        let (said, found) = (error.to_string(), error.hint.unwrap_or_default());
+        let is_right = said.contains(what) && found.contains(hint);
+        if !is_right || error.kind != ErrorKind::Input {
+            wrong.push(format!("{what} ({hint}): {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
-fn what_cannot_be_is_refused_with_count_place_and_key() {
-    let with = |keys: &str| replaced(OIL, "[run]", &format!("{keys}\n\n[run]"));
+fn spheres_that_cannot_be_are_refused_with_count_place_and_key() {
     let block = |keys: &str| replaced(OIL, "center = [0.02, 0.02, 0.00605]\nradius = 0.006", keys);
-    let no_spheres = |keys: &str| replaced(&oil_alone(), "[run]", &format!("{keys}\n\n[run]"));
-    let cases = [
+    refused(&[
         (
             block("box = [0, 0, 0, 0.04, 0.04, 0.04]\nradius = 0.0049\nspacing = 0.01"),
             "64 spheres are less than 4 of the finest cells wide; the first is [[particles]] 1, sphere 1, at",
@@ -410,6 +431,25 @@ fn what_cannot_be_is_refused_with_count_place_and_key() {
             "[materials.glass] density is missing",
             "spheres",
         ),
+    ]);
+    // In 2D.
+    let dam = include_str!("../../src/solve/examples/dam.toml");
+    let text = format!("{dam}\n[[particles]]\ncenter = [0.1, 0.1, 0]\nradius = 0.02\n");
+    let error = TwoPhaseCase::from_toml(&text)
+        .expect("a case")
+        .plan(&options(), &mut ())
+        .expect_err("in 2D");
+    assert!(
+        error
+            .to_string()
+            .contains("[[particles]] are given, and the box is in 2D"),
+        "{error}"
+    );
+}
+
+#[test]
+fn tables_that_cannot_be_with_spheres_are_refused() {
+    refused(&[
         (
             replaced(
                 OIL,
@@ -462,6 +502,13 @@ fn what_cannot_be_is_refused_with_count_place_and_key() {
             "a grain reaches a cell of level 0",
             "[adapt]",
         ),
+    ]);
+}
+
+#[test]
+fn keys_of_spheres_are_refused_without_spheres() {
+    let no_spheres = |keys: &str| replaced(&oil_alone(), "[run]", &format!("{keys}\n\n[run]"));
+    refused(&[
         (
             no_spheres("[materials.glass]\nyoungs_modulus = 1e6"),
             "[materials] is given, and there are no [[particles]]",
@@ -482,32 +529,5 @@ fn what_cannot_be_is_refused_with_count_place_and_key() {
             "[boundary] z+: material is given, and there are no [[particles]]",
             "remove it",
         ),
-    ];
-    let mut wrong = Vec::new();
-    for (text, what, hint) in cases {
-        let case = TwoPhaseCase::from_toml(&text).expect("a case");
-        let Err(error) = case.plan(&options(), &mut ()) else {
-            wrong.push(format!("{what}: no error"));
-            continue;
-        };
-        let (said, found) = (error.to_string(), error.hint.unwrap_or_default());
-        let is_right = said.contains(what) && found.contains(hint);
-        if !is_right || error.kind != ErrorKind::Input {
-            wrong.push(format!("{what} ({hint}): {said}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    // In 2D.
-    let dam = include_str!("../../src/solve/examples/dam.toml");
-    let text = format!("{dam}\n[[particles]]\ncenter = [0.1, 0.1, 0]\nradius = 0.02\n");
-    let error = TwoPhaseCase::from_toml(&text)
-        .expect("a case")
-        .plan(&options(), &mut ())
-        .expect_err("in 2D");
-    assert!(
-        error
-            .to_string()
-            .contains("[[particles]] are given, and the box is in 2D"),
-        "{error}"
-    );
+    ]);
 }
