@@ -146,12 +146,11 @@ __device__ inline bool corners_of(const View& v, uint32_t cell, uint32_t (&corne
     return true;
 }
 
-extern "C" __global__ void find_corners(VIEW, uint32_t cells, uint32_t* out, uint32_t* none) {
+extern "C" __global__ void find_corners(const View view, uint32_t cells, uint32_t* out, uint32_t* none) {
     const uint32_t cell = thread_index();
     if (cell >= cells) {
         return;
     }
-    const View view = VIEW_OF;
     uint32_t corners[8];
     if (!corners_of(view, cell, corners)) {
         atomicAdd(none, 1u);

@@ -7,24 +7,19 @@
 // No point, no cell, no face.
 constexpr uint32_t NONE = ~0u;
 
-// `View` of `cpu/view.rs`. Kernels take its members one by one, in this order.
+// `View` of `cpu/view.rs`; kernels take it by value.
 struct View {
     const uint32_t* face_start;
     const uint32_t* face_points;
     const uint32_t* owner;
     const uint32_t* neighbour;
-    uint32_t internal;
     const uint8_t* cell_levels;
     const uint8_t* point_levels;
     const uint32_t* start;
     const uint32_t* of_cell;
+    uint32_t faces;
+    uint32_t internal;
 };
-
-#define VIEW                                                                                                   \
-    const uint32_t *face_start, const uint32_t *face_points, const uint32_t *owner, const uint32_t *neighbour, \
-        uint32_t internal, const uint8_t *cell_levels, const uint8_t *point_levels, const uint32_t *start,     \
-        const uint32_t *of_cell
-#define VIEW_OF {face_start, face_points, owner, neighbour, internal, cell_levels, point_levels, start, of_cell}
 
 // Calls `visit` with each edge of each face of a cell, in outward loops.
 template <typename F>
@@ -106,7 +101,7 @@ __device__ inline void side_of(const View& v, uint32_t face, uint32_t (&side)[N]
     }
 }
 
-// `Cut` of `cpu/cut.rs`: the numbers of a step.
+// `Cut` of `cpu/cut.rs`: the numbers of a step; kernels take it by value.
 struct Cut {
     View view;
     const uint32_t* corners;
@@ -115,15 +110,12 @@ struct Cut {
     const uint32_t* split;
     const uint64_t* edges;
     const uint32_t* edge_start;
+    const uint32_t* marked;
+    uint32_t marked_count;
     uint32_t points;
     uint32_t edge_count;
-    uint32_t marked;
+    uint32_t split_count;
 };
-
-#define CUT                                                                                            \
-    VIEW, const uint32_t *corners, const uint8_t *marks, const uint32_t *first, const uint32_t *split, \
-        const uint64_t *edges, const uint32_t *edge_start, uint32_t points, uint32_t edge_count, uint32_t marked
-#define CUT_OF {VIEW_OF, corners, marks, first, split, edges, edge_start, points, edge_count, marked}
 
 // The new midpoint of an edge, or NONE.
 __device__ inline uint32_t middle_of(const Cut& c, uint32_t a, uint32_t b) {

@@ -21,6 +21,7 @@ use super::{
     SplitNumbers,
 };
 use crate::refine::{CellPath, CellRanges, HexMesh, RefineError};
+use bytemuck::{Pod, Zeroable};
 use cutlink_device::cuda::{Cuda, CudaBuf, Launch, Module};
 
 /// Threads of a block.
@@ -42,36 +43,81 @@ static TETS: [Module; 2] = cutlink_device::cuda_modules!("tets");
 /// Meshes have three dimensions.
 const D: usize = 3;
 
-/// The members of `View`.
-fn view<'a>(launch: Launch<'a>, mesh: &'a HexMesh<Cuda>, of: &'a CellFaces<Cuda>) -> Launch<'a> {
-    launch
-        .buf(&mesh.face_start)
-        .buf(&mesh.face_points)
-        .buf(&mesh.owner)
-        .buf(&mesh.neighbour)
-        .val(mesh.neighbour.len() as u32)
-        .buf(&mesh.cell_levels)
-        .buf(&mesh.point_levels)
-        .buf(&of.start)
-        .buf(&of.faces)
+/// `View` of `hex.cuh`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct ViewAddresses {
+    face_start: u64,
+    face_points: u64,
+    owner: u64,
+    neighbour: u64,
+    cell_levels: u64,
+    point_levels: u64,
+    start: u64,
+    of_cell: u64,
+    faces: u32,
+    internal: u32,
 }
 
-/// The members of `Cut`.
+/// `Cut` of `hex.cuh`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct CutAddresses {
+    view: ViewAddresses,
+    corners: u64,
+    marks: u64,
+    first: u64,
+    split: u64,
+    edges: u64,
+    edge_start: u64,
+    marked: u64,
+    marked_count: u32,
+    points: u32,
+    edge_count: u32,
+    split_count: u32,
+}
+
+fn view_of(mesh: &HexMesh<Cuda>, of: &CellFaces<Cuda>) -> ViewAddresses {
+    ViewAddresses {
+        face_start: mesh.face_start.address(0),
+        face_points: mesh.face_points.address(0),
+        owner: mesh.owner.address(0),
+        neighbour: mesh.neighbour.address(0),
+        cell_levels: mesh.cell_levels.address(0),
+        point_levels: mesh.point_levels.address(0),
+        start: of.start.address(0),
+        of_cell: of.faces.address(0),
+        faces: mesh.owner.len() as u32,
+        internal: mesh.neighbour.len() as u32,
+    }
+}
+
+/// A mesh with its faces by cell, which the launch borrows.
+fn view<'a>(launch: Launch<'a>, mesh: &'a HexMesh<Cuda>, of: &'a CellFaces<Cuda>) -> Launch<'a> {
+    launch.val(view_of(mesh, of))
+}
+
+/// The numbers of a step, which the launch borrows.
 fn cut<'a>(
     launch: Launch<'a>,
     task: &RefineTask<'a, Cuda>,
     numbers: &'a SplitNumbers<Cuda>,
 ) -> Launch<'a> {
-    view(launch, task.mesh, task.of)
-        .buf(task.corners)
-        .buf(task.marks)
-        .buf(&numbers.first)
-        .buf(&numbers.split)
-        .buf(&numbers.edges)
-        .buf(&numbers.edge_start)
-        .val(numbers.counts.points as u32)
-        .val(numbers.counts.edges as u32)
-        .val(numbers.counts.marked as u32)
+    let counts = &numbers.counts;
+    launch.val(CutAddresses {
+        view: view_of(task.mesh, task.of),
+        corners: task.corners.address(0),
+        marks: task.marks.address(0),
+        first: numbers.first.address(0),
+        split: numbers.split.address(0),
+        edges: numbers.edges.address(0),
+        edge_start: numbers.edge_start.address(0),
+        marked: numbers.marked.address(0),
+        marked_count: counts.marked as u32,
+        points: counts.points as u32,
+        edge_count: counts.edges as u32,
+        split_count: counts.split as u32,
+    })
 }
 
 /// The kernel of a shape. Meshes of one cell's thickness are refused before: [`RefineKernels::TAKES_ALL`].

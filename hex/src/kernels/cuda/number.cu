@@ -14,31 +14,30 @@ extern "C" __global__ void count_children(const uint8_t* marks, uint32_t cells, 
 }
 
 // 1 for each face that becomes four: a cell of its level is marked.
-extern "C" __global__ void flag_faces(VIEW, const uint8_t* marks, uint32_t faces, uint32_t* split) {
+extern "C" __global__ void flag_faces(const View view, const uint8_t* marks, uint32_t* split) {
     const uint32_t face = thread_index();
-    if (face > faces) {
+    if (face > view.faces) {
         return;
     }
-    if (face == faces) {
+    if (face == view.faces) {
         split[face] = 0;
         return;
     }
-    const View view = VIEW_OF;
     const uint8_t level = face_level(view, face);
-    const uint32_t cell = owner[face];
-    bool is_split = marks[cell] != 0 && cell_levels[cell] == level;
-    if (face < internal) {
-        const uint32_t other = neighbour[face];
-        is_split = is_split || (marks[other] != 0 && cell_levels[other] == level);
+    const uint32_t cell = view.owner[face];
+    bool is_split = marks[cell] != 0 && view.cell_levels[cell] == level;
+    if (face < view.internal) {
+        const uint32_t other = view.neighbour[face];
+        is_split = is_split || (marks[other] != 0 && view.cell_levels[other] == level);
     }
     split[face] = is_split;
 }
 
 // The first face to be split that has too few corners.
 template <typename S>
-__device__ inline void check_side(const View& view, const uint32_t* split, uint32_t faces, uint32_t* bad) {
+__device__ inline void check_side(const View& view, const uint32_t* split, uint32_t* bad) {
     const uint32_t face = thread_index();
-    if (face >= faces || split[face] == split[face + 1]) {
+    if (face >= view.faces || split[face] == split[face + 1]) {
         return;
     }
     uint32_t side[S::SIDE];
@@ -68,12 +67,12 @@ __device__ inline void put_edge(const View& view, const uint32_t* corners, const
 }
 
 #define KERNELS(NAME, S)                                                                                             \
-    extern "C" __global__ void check_sides_of_##NAME(VIEW, const uint32_t* split, uint32_t faces, uint32_t* bad) {   \
-        check_side<S>(VIEW_OF, split, faces, bad);                                                                   \
+    extern "C" __global__ void check_sides_of_##NAME(const View view, const uint32_t* split, uint32_t* bad) {        \
+        check_side<S>(view, split, bad);                                                                             \
     }                                                                                                                \
-    extern "C" __global__ void put_edges_of_##NAME(VIEW, const uint32_t* corners, const uint32_t* marked,            \
+    extern "C" __global__ void put_edges_of_##NAME(const View view, const uint32_t* corners, const uint32_t* marked, \
                                                    uint32_t count, uint64_t* keys) {                                 \
-        put_edge<S>(VIEW_OF, corners, marked, count, keys);                                                          \
+        put_edge<S>(view, corners, marked, count, keys);                                                             \
     }
 
 KERNELS(hexes, Hexes)

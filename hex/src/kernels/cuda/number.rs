@@ -87,7 +87,6 @@ fn split(
     let mut split = cuda.uninit("numbers of faces", faces + 1)?;
     let launch = view(cuda.launch(&NUMBER, D, "flag_faces"), task.mesh, task.of)
         .buf(task.marks)
-        .val(faces as u32)
         .out(&mut split);
     // SAFETY: the mesh's own arrays, a mark for each cell, a number for each face and one more.
     unsafe { launch.run(LaunchGrid::over(faces + 1, THREADS))? };
@@ -100,7 +99,6 @@ fn split(
     );
     let launch = view(cuda.launch(&NUMBER, D, name), task.mesh, task.of)
         .buf(&split)
-        .val(faces as u32)
         .out(&mut bad);
     // SAFETY: as above.
     unsafe { launch.run(LaunchGrid::over(faces, THREADS))? };

@@ -17,9 +17,9 @@ struct Slots {
 };
 
 template <typename S>
-__device__ inline void count_face(const Cut& cut, uint32_t faces, const Slots& out) {
+__device__ inline void count_face(const Cut& cut, const Slots& out) {
     const uint32_t face = thread_index();
-    if (face >= faces) {
+    if (face >= cut.view.faces) {
         return;
     }
     const View& v = cut.view;
@@ -46,13 +46,12 @@ __device__ inline void count_face(const Cut& cut, uint32_t faces, const Slots& o
 
 // The arrays begin at the first slot of inner faces.
 template <typename S>
-__device__ inline void count_inner_face(const Cut& cut, const uint32_t* cells, const uint32_t* places,
-                                        const Slots& out) {
+__device__ inline void count_inner_face(const Cut& cut, const uint32_t* places, const Slots& out) {
     const uint32_t i = thread_index();
-    if (i >= S::INNER * cut.marked) {
+    if (i >= S::INNER * cut.marked_count) {
         return;
     }
-    const uint32_t first = cut.first[cells[i / S::INNER]];
+    const uint32_t first = cut.first[cut.marked[i / S::INNER]];
     uint32_t ids[S::SIDE], low, high;
     S::inner(places + S::PLACES * static_cast<size_t>(i / S::INNER), static_cast<int>(i % S::INNER), ids, low, high);
     out.owners[i] = first + low;
@@ -123,9 +122,9 @@ struct Rims {
 };
 
 template <typename S>
-__device__ inline void put_old_face(const Cut& cut, uint32_t faces, const Out& out, const Rims& rims) {
+__device__ inline void put_old_face(const Cut& cut, const Out& out, const Rims& rims) {
     const uint32_t face = thread_index();
-    if (face >= faces) {
+    if (face >= cut.view.faces) {
         return;
     }
     const View& v = cut.view;
@@ -151,7 +150,7 @@ __device__ inline void put_old_face(const Cut& cut, uint32_t faces, const Out& o
 template <typename S>
 __device__ inline void put_inner_face(const Cut& cut, const uint32_t* places, uint32_t first_slot, const Out& out) {
     const uint32_t i = thread_index();
-    if (i >= S::INNER * cut.marked) {
+    if (i >= S::INNER * cut.marked_count) {
         return;
     }
     uint32_t ids[S::SIDE], low, high;
@@ -159,25 +158,24 @@ __device__ inline void put_inner_face(const Cut& cut, const uint32_t* places, ui
     put_face(cut, out, first_slot + i, NONE, ids, S::SIDE);
 }
 
-#define KERNELS(NAME, S)                                                                                             \
-    extern "C" __global__ void count_faces_of_##NAME(CUT, uint32_t faces, uint32_t* owners, uint32_t* neighbours,    \
-                                                     uint32_t* counts) {                                             \
-        count_face<S>(CUT_OF, faces, {owners, neighbours, counts});                                                  \
-    }                                                                                                                \
-    extern "C" __global__ void count_inner_of_##NAME(CUT, const uint32_t* cells, const uint32_t* places,             \
-                                                     uint32_t* owners, uint32_t* neighbours, uint32_t* counts) {     \
-        count_inner_face<S>(CUT_OF, cells, places, {owners, neighbours, counts});                                    \
-    }                                                                                                                \
-    extern "C" __global__ void put_faces_of_##NAME(CUT, uint32_t faces, const uint32_t* place,                       \
-                                                   const uint32_t* new_start, uint32_t* new_points, uint32_t* from,  \
-                                                   uint32_t* bad, const uint32_t* rims, uint32_t new_internal,       \
-                                                   uint32_t* new_rims) {                                             \
-        put_old_face<S>(CUT_OF, faces, {place, new_start, new_points, from, bad}, {rims, new_internal, new_rims});   \
-    }                                                                                                                \
-    extern "C" __global__ void put_inner_of_##NAME(CUT, const uint32_t* places, uint32_t first_slot,                 \
-                                                   const uint32_t* place, const uint32_t* new_start,                 \
-                                                   uint32_t* new_points, uint32_t* from, uint32_t* bad) {            \
-        put_inner_face<S>(CUT_OF, places, first_slot, {place, new_start, new_points, from, bad});                    \
+#define KERNELS(NAME, S)                                                                                              \
+    extern "C" __global__ void count_faces_of_##NAME(const Cut cut, uint32_t* owners, uint32_t* neighbours,           \
+                                                     uint32_t* counts) {                                              \
+        count_face<S>(cut, {owners, neighbours, counts});                                                             \
+    }                                                                                                                 \
+    extern "C" __global__ void count_inner_of_##NAME(const Cut cut, const uint32_t* places, uint32_t* owners,         \
+                                                     uint32_t* neighbours, uint32_t* counts) {                        \
+        count_inner_face<S>(cut, places, {owners, neighbours, counts});                                               \
+    }                                                                                                                 \
+    extern "C" __global__ void put_faces_of_##NAME(const Cut cut, const uint32_t* place, const uint32_t* new_start,   \
+                                                   uint32_t* new_points, uint32_t* from, uint32_t* bad,               \
+                                                   const uint32_t* rims, uint32_t new_internal, uint32_t* new_rims) { \
+        put_old_face<S>(cut, {place, new_start, new_points, from, bad}, {rims, new_internal, new_rims});              \
+    }                                                                                                                 \
+    extern "C" __global__ void put_inner_of_##NAME(const Cut cut, const uint32_t* places, uint32_t first_slot,        \
+                                                   const uint32_t* place, const uint32_t* new_start,                  \
+                                                   uint32_t* new_points, uint32_t* from, uint32_t* bad) {             \
+        put_inner_face<S>(cut, places, first_slot, {place, new_start, new_points, from, bad});                        \
     }
 
 KERNELS(hexes, Hexes)

@@ -22,7 +22,6 @@ pub(super) fn outlines(
     };
     let name = of_shape(counts.shape, "count_faces_of_hexes", "count_faces_of_tets");
     let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
-        .val(counts.faces as u32)
         .out(&mut outlines.owner)
         .out(&mut outlines.neighbour)
         .out(&mut outlines.count);
@@ -31,7 +30,6 @@ pub(super) fn outlines(
     let slot = counts.inner_slot();
     let name = of_shape(counts.shape, "count_inner_of_hexes", "count_inner_of_tets");
     let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
-        .buf(&numbers.marked)
         .buf(places)
         .out_at(&mut outlines.owner, slot)
         .out_at(&mut outlines.neighbour, slot)
@@ -83,7 +81,6 @@ pub(super) fn emit(
     let mut bad = cuda.alloc("the first wrong face", 1, NONE)?;
     let name = of_shape(counts.shape, "put_faces_of_hexes", "put_faces_of_tets");
     let launch = cut(cuda.launch(&OUTLINES, D, name), task, numbers)
-        .val(counts.faces as u32)
         .buf(&place)
         .buf(&face_start)
         .out(&mut face_points)

@@ -55,20 +55,19 @@ __device__ inline uint32_t side_center(const Cut& c, uint32_t cell, const uint32
     return NONE;
 }
 
-extern "C" __global__ void find_places_of_hexes(CUT, const uint32_t* cells, uint32_t first_center, uint32_t* out) {
+extern "C" __global__ void find_places_of_hexes(const Cut cut, uint32_t* out) {
     const uint32_t i = thread_index();
-    if (i >= marked) {
+    if (i >= cut.marked_count) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const uint32_t cell = cells[i];
-    const uint32_t* own = corners + 8 * static_cast<size_t>(cell);
+    const uint32_t cell = cut.marked[i];
+    const uint32_t* own = cut.corners + 8 * static_cast<size_t>(cell);
     const bool plain = is_plain<Hexes>(cut.view, cell);
     uint32_t places[27];
     for (int k = 0; k < 27; k++) {
         places[k] = NONE;
     }
-    places[13] = first_center + i;
+    places[13] = cut.points + cut.edge_count + cut.split_count + i;
     for (int corner = 0; corner < 8; corner++) {
         places[place_of(corner)] = own[corner];
     }
@@ -106,7 +105,8 @@ __device__ inline int beyond(const uint32_t (&places)[11], uint32_t point) {
     return 0;
 }
 
-// 1 for a cell whose corners 0, 1, 2 are clockwise seen from corner 3, as a face at corner 0 has it; 2 where none says so.
+// 1 for a cell whose corners 0, 1, 2 are clockwise seen from corner 3, as a face at corner 0 has it; 2 where none says
+// so.
 __device__ inline uint32_t mirrored(const View& v, uint32_t cell, const uint32_t (&places)[11]) {
     for (uint32_t i = v.start[cell]; i < v.start[cell + 1]; i++) {
         const uint32_t face = v.of_cell[i];
@@ -126,14 +126,13 @@ __device__ inline uint32_t mirrored(const View& v, uint32_t cell, const uint32_t
     return 2;
 }
 
-extern "C" __global__ void find_places_of_tets(CUT, const uint32_t* cells, uint32_t, uint32_t* out) {
+extern "C" __global__ void find_places_of_tets(const Cut cut, uint32_t* out) {
     const uint32_t i = thread_index();
-    if (i >= marked) {
+    if (i >= cut.marked_count) {
         return;
     }
-    const Cut cut = CUT_OF;
-    const uint32_t cell = cells[i];
-    const uint32_t* own = corners + 8 * static_cast<size_t>(cell);
+    const uint32_t cell = cut.marked[i];
+    const uint32_t* own = cut.corners + 8 * static_cast<size_t>(cell);
     const bool plain = is_plain<Tets>(cut.view, cell);
     uint32_t places[11];
     for (int k = 0; k < 4; k++) {

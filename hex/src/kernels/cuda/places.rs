@@ -13,12 +13,8 @@ pub(super) fn places(
     let counts = &numbers.counts;
     let words = counts.shape.places() * counts.marked;
     let mut places = cuda.uninit("points of split cells", words)?;
-    let first_center = counts.points + counts.edges + counts.split;
     let name = of_shape(counts.shape, "find_places_of_hexes", "find_places_of_tets");
-    let launch = cut(cuda.launch(&PLACES, D, name), task, numbers)
-        .buf(&numbers.marked)
-        .val(first_center as u32)
-        .out(&mut places);
+    let launch = cut(cuda.launch(&PLACES, D, name), task, numbers).out(&mut places);
     // SAFETY: the arrays of one step, a shape's words for each split cell.
     unsafe { launch.run(LaunchGrid::over(counts.marked, THREADS))? };
     Ok(places)

@@ -31,12 +31,12 @@ __device__ inline Vec center_of(const Vec (&quad)[4], Vec& area) {
 
 // The level of a midpoint is one beyond that of the cells whose edge it halves.
 template <typename S>
-__device__ inline void level_edge(const Cut& cut, const uint32_t* cells, uint32_t* levels) {
+__device__ inline void level_edge(const Cut& cut, uint32_t* levels) {
     const uint32_t i = thread_index();
-    if (i >= S::EDGES * cut.marked) {
+    if (i >= S::EDGES * cut.marked_count) {
         return;
     }
-    const uint32_t cell = cells[i / S::EDGES];
+    const uint32_t cell = cut.marked[i / S::EDGES];
     const int edge = static_cast<int>(i % S::EDGES);
     const uint32_t* own = cut.corners + 8 * static_cast<size_t>(cell);
     const uint32_t point = middle_of(cut, own[S::edge_corner(edge, 0)], own[S::edge_corner(edge, 1)]);
@@ -45,12 +45,12 @@ __device__ inline void level_edge(const Cut& cut, const uint32_t* cells, uint32_
     }
 }
 
-extern "C" __global__ void level_edges_of_hexes(CUT, const uint32_t* cells, uint32_t* levels) {
-    level_edge<Hexes>(CUT_OF, cells, levels);
+extern "C" __global__ void level_edges_of_hexes(const Cut cut, uint32_t* levels) {
+    level_edge<Hexes>(cut, levels);
 }
 
-extern "C" __global__ void level_edges_of_tets(CUT, const uint32_t* cells, uint32_t* levels) {
-    level_edge<Tets>(CUT_OF, cells, levels);
+extern "C" __global__ void level_edges_of_tets(const Cut cut, uint32_t* levels) {
+    level_edge<Tets>(cut, levels);
 }
 
 // The arrays begin at the first midpoint of an edge.
@@ -67,13 +67,12 @@ extern "C" __global__ void put_edge_points(const double* old, const uint64_t* ed
 }
 
 // The arrays begin at the first centre of a face.
-extern "C" __global__ void put_face_points(VIEW, const double* old, const uint32_t* split, uint32_t faces, double* to,
+extern "C" __global__ void put_face_points(const View view, const double* old, const uint32_t* split, double* to,
                                            uint8_t* levels) {
     const uint32_t face = thread_index();
-    if (face >= faces || split[face] == split[face + 1]) {
+    if (face >= view.faces || split[face] == split[face + 1]) {
         return;
     }
-    const View view = VIEW_OF;
     uint32_t ids[4];
     side_of(view, face, ids);
     Vec quad[4], area;

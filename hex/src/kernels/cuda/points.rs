@@ -20,9 +20,7 @@ pub(super) fn points(
     levels.copy_from(0, &mesh.point_levels)?;
     let mut of_edge = cuda.alloc("levels of edges", counts.edges, 0u32)?;
     let name = of_shape(counts.shape, "level_edges_of_hexes", "level_edges_of_tets");
-    let launch = cut(cuda.launch(&POINTS, D, name), task, numbers)
-        .buf(&numbers.marked)
-        .out(&mut of_edge);
+    let launch = cut(cuda.launch(&POINTS, D, name), task, numbers).out(&mut of_edge);
     // SAFETY: the arrays of one step, a level for each split edge.
     unsafe {
         launch.run(LaunchGrid::over(
@@ -48,7 +46,6 @@ pub(super) fn points(
     let launch = view(cuda.launch(&POINTS, D, "put_face_points"), mesh, task.of)
         .buf(&mesh.points)
         .buf(&numbers.split)
-        .val(counts.faces as u32)
         .out_at(&mut points, at)
         .out_at(&mut levels, at);
     // SAFETY: as above; split faces have four corners.

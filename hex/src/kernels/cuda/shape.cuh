@@ -46,5 +46,5 @@ __device__ inline bool is_plain(const View& v, uint32_t cell) {
 // The slot of a face or of its first piece.
 template <typename S>
 __device__ inline uint32_t slot_of(const Cut& c, uint32_t face) {
-    return face + 3 * c.split[face] + (face < c.view.internal ? 0 : S::INNER * c.marked);
+    return face + 3 * c.split[face] + (face < c.view.internal ? 0 : S::INNER * c.marked_count);
 }

@@ -127,13 +127,12 @@ __device__ inline void corner_places(Vec (&x)[4], Path path) {
 }
 
 // The first four entries of each cell's eight; the first cell that does not lie where its path says.
-extern "C" __global__ void order_corners(VIEW, const double* points, const Path* paths, uint32_t cells, uint32_t* out,
-                                         uint32_t* bad) {
+extern "C" __global__ void order_corners(const View view, const double* points, const Path* paths, uint32_t cells,
+                                         uint32_t* out, uint32_t* bad) {
     const uint32_t cell = thread_index();
     if (cell >= cells) {
         return;
     }
-    const View view = VIEW_OF;
     uint32_t root[4], own[4], found[4] = {NONE, NONE, NONE, NONE};
     bool fits = root_of(view, paths, cells, cell, root) && four_of(view, cell, own);
     if (fits) {
