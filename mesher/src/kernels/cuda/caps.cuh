@@ -113,9 +113,10 @@ struct CapAngle {
 
 struct CapTree {
     const CapNode* nodes;
-    uint32_t count;
     // Caps, or open edges with the second end given twice; in 2D ends, given twice.
     const Facet* simplices;
+    // Nodes.
+    uint64_t count;
 
     // A sum of bounds, `of` that of a simplex, or `enough` where it is at least that.
     template <int POWER, typename Of>
@@ -452,12 +453,3 @@ private:
         }
     }
 };
-
-// The arguments that make up `Caps`.
-#define CAPS_PARAMS                                                                                               \
-    const CapNode *cap_nodes, uint32_t cap_count, const Facet *cap_facets, const CapNode *rim_nodes,             \
-        uint32_t rim_count, const Facet *rim_edges
-#define CAPS                                                                                \
-    Caps {                                                                                  \
-        CapTree{cap_nodes, cap_count, cap_facets}, CapTree{rim_nodes, rim_count, rim_edges} \
-    }

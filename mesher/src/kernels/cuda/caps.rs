@@ -27,6 +27,25 @@ struct Nodes<const D: usize> {
     simplices: CudaBuf<[[i32; D]; D]>,
 }
 
+/// `CapTree` of `caps.cuh`; `Caps` are two of them.
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct TreeAddresses {
+    nodes: u64,
+    simplices: u64,
+    count: u64,
+}
+
+impl<const D: usize> Nodes<D> {
+    fn addresses(&self) -> TreeAddresses {
+        TreeAddresses {
+            nodes: self.nodes.address(0),
+            simplices: self.simplices.address(0),
+            count: self.nodes.len() as u64,
+        }
+    }
+}
+
 impl<const D: usize> Caps<D> {
     /// Copies the trees.
     pub fn new(cuda: &Cuda, tree: &CapTree<D>) -> Result<Self, DeviceError> {
@@ -42,16 +61,8 @@ impl<const D: usize> Caps<D> {
         })
     }
 
-    /// Gives a kernel the arguments `CAPS_PARAMS` of `caps.cuh`: nodes, their number and facets of the caps, then nodes,
-    /// their number and edges of the rim.
+    /// Gives a kernel the caps, which the launch borrows.
     pub fn give<'a>(&'a self, launch: Launch<'a>) -> Launch<'a> {
-        [&self.caps, &self.rim]
-            .into_iter()
-            .fold(launch, |launch, tree| {
-                launch
-                    .buf(&tree.nodes)
-                    .val(tree.nodes.len() as u32)
-                    .buf(&tree.simplices)
-            })
+        launch.val([&self.caps, &self.rim].map(Nodes::addresses))
     }
 }

@@ -2,95 +2,25 @@
 // from the parent's cell to the first one, from there along z, along y and along x. See the twin for
 // why blocks are independent.
 
-#include "fill.cuh"
-#include "windings.cuh"
+#include "level.cuh"
 
 // Blocks without facets: one winding number, one class. One thread a block.
-extern "C" __global__ void plain(uint32_t first, uint32_t count, const Ints* coord, const uint32_t* parent,
-                                 const int32_t* seeds, uint32_t from_parent, uint32_t first_parent,
-                                 const uint32_t* starts, uint32_t fill, uint32_t keep, int32_t* anchors,
-                                 uint64_t* solid) {
+extern "C" __global__ void plain(const Level level, uint32_t count) {
     const uint32_t row = thread_index();
-    if (row >= count || starts[row + 1] > starts[row]) {
+    if (row >= count || level.starts[row + 1] > level.starts[row]) {
         return;
     }
-    const uint32_t id = first + row;
-    const int32_t winding = Seeds{seeds, from_parent, first_parent}.of(row, coord[id], parent[id]);
-    solid[id] = is_solid(winding, fill) ? FULL : 0;
-    if (keep) {
+    const uint32_t id = level.first + row;
+    const int32_t winding = level.seeds.of(row, level.coord[id], level.parent[id]);
+    level.solid[id] = is_solid(winding, level.fill) ? FULL : 0;
+    if (level.keep) {
         // CHILDREN is a multiple of 4.
-        int4* own = reinterpret_cast<int4*>(anchors + static_cast<size_t>(row) * CHILDREN);
+        int4* own = reinterpret_cast<int4*>(level.anchors + static_cast<size_t>(row) * CHILDREN);
         for (int i = 0; i < CHILDREN / 4; i++) {
             own[i] = make_int4(winding, winding, winding, winding);
         }
     }
 }
-
-// The level's arrays, the seeds of its winding numbers, and the results.
-struct Level {
-    const Facet* corners;
-    Times times;
-    const uint32_t* rows;
-    const uint32_t* starts;
-    const uint32_t* facets;
-    uint32_t first;
-    int spacing;
-    // Largest extent of small facets.
-    int small;
-    const Ints* coord;
-    const uint32_t* parent;
-    Seeds seeds;
-    uint32_t fill, keep;
-    // Where the surface has gaps, what is known of the parents: below certain ones, caps do not count.
-    uint32_t walls;
-    const uint8_t* above;
-    uint32_t has_gaps;
-    int32_t* anchors;
-    uint64_t* solid;
-
-    // Facets of a block's list that count.
-    __device__ uint32_t length(uint32_t row) const {
-        const uint32_t begin = starts[row], length = starts[row + 1] - begin;
-        const bool is_certain = has_gaps && above[parent[first + row] - seeds.first_parent] == CERTAIN;
-        return is_certain ? walls_in(facets + begin, length, walls) : length;
-    }
-
-    // Mask and anchors of a block from its crossings, by one warp.
-    __device__ void finish(uint32_t row, const Ints& at, const int32_t* sums, int lane) const {
-        const uint32_t id = first + row;
-        const int32_t start = seeds.of(row, at, parent[id]) + sums[0];
-        uint64_t mask = 0;
-        for (int base = 0; base < CELLS; base += 32) {
-            const int cell = base + lane;
-            const int32_t winding = cell < CELLS ? winding_at(cell, start, sums) : 0;
-            const uint32_t votes = __ballot_sync(~0u, cell < CELLS && is_solid(winding, fill));
-            mask |= static_cast<uint64_t>(votes) << base;
-            bool even = cell < CELLS;
-            int child = 0;
-            for (int a = D - 1; a >= 0; a--) {
-                even &= (cell >> 2 * a & 1) == 0;
-                child = child * 2 + (cell >> (2 * a + 1) & 1);
-            }
-            if (keep && even) {
-                anchors[static_cast<size_t>(row) * CHILDREN + child] = winding;
-            }
-        }
-        if (lane == 0) {
-            solid[id] = mask;
-        }
-    }
-};
-
-#define LEVEL_PARAMS                                                                                            \
-    const Facet *corners, const int32_t *times, uint32_t repeated, const uint32_t *rows, const uint32_t *starts,      \
-        const uint32_t *facets, uint32_t first, int spacing, int small, const Ints *coord, const uint32_t *parent, const int32_t *seeds,                \
-        uint32_t from_parent, uint32_t first_parent, uint32_t fill, uint32_t keep, uint32_t walls,              \
-        const uint8_t *above, uint32_t has_gaps, int32_t *anchors, uint64_t *solid
-#define LEVEL                                                                                                   \
-    Level {                                                                                                     \
-        corners, Times{times, repeated}, rows, starts, facets, first, spacing, small, coord, parent,                                    \
-            Seeds{seeds, from_parent, first_parent}, fill, keep, walls, above, has_gaps, anchors, solid         \
-    }
 
 // Blocks with facets: one thread block each. Kernels come in two: one for lists of small facets alone, and one where
 // each facet is small or not by its own extent. The latter is bounded to the registers of the former: its wide numbers
@@ -114,12 +44,12 @@ __device__ static void crossed(const Level& level) {
     }
 }
 
-extern "C" __global__ void crossed_small(LEVEL_PARAMS) {
-    crossed<true>(LEVEL);
+extern "C" __global__ void crossed_small(const Level level) {
+    crossed<true>(level);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) crossed_mixed(LEVEL_PARAMS) {
-    crossed<false>(LEVEL);
+extern "C" __global__ void __launch_bounds__(256, 3) crossed_mixed(const Level level) {
+    crossed<false>(level);
 }
 
 // The same for short lists: a warp processes FEW blocks at a time, so that their facets fill its lanes.
@@ -191,12 +121,12 @@ __device__ static void crossed_few(const Level& level, uint32_t count) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(32) crossed_few_small(LEVEL_PARAMS, uint32_t count) {
-    crossed_few<true>(LEVEL, count);
+extern "C" __global__ void __launch_bounds__(32) crossed_few_small(const Level level, uint32_t count) {
+    crossed_few<true>(level, count);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 24) crossed_few_mixed(LEVEL_PARAMS, uint32_t count) {
-    crossed_few<false>(LEVEL, count);
+extern "C" __global__ void __launch_bounds__(32, 24) crossed_few_mixed(const Level level, uint32_t count) {
+    crossed_few<false>(level, count);
 }
 
 // The same for long lists, in two steps: several thread blocks per list add their crossings to `all`, zero before; then
@@ -223,19 +153,19 @@ __device__ static void crossed_parts(const Level& level, uint32_t parts, int32_t
     }
 }
 
-extern "C" __global__ void crossed_parts_small(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
-    crossed_parts<true>(LEVEL, parts, all);
+extern "C" __global__ void crossed_parts_small(const Level level, uint32_t parts, int32_t* all) {
+    crossed_parts<true>(level, parts, all);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 3) crossed_parts_mixed(LEVEL_PARAMS, uint32_t parts, int32_t* all) {
-    crossed_parts<false>(LEVEL, parts, all);
+extern "C" __global__ void __launch_bounds__(256, 3)
+    crossed_parts_mixed(const Level level, uint32_t parts, int32_t* all) {
+    crossed_parts<false>(level, parts, all);
 }
 
-extern "C" __global__ void crossed_end(LEVEL_PARAMS, uint32_t count, const int32_t* all) {
+extern "C" __global__ void crossed_end(const Level level, uint32_t count, const int32_t* all) {
     const uint32_t i = thread_index() / 32;
     if (i < count) {
-        const uint32_t row = rows[i];
-        const Level level = LEVEL;
-        level.finish(row, coord[first + row], all + static_cast<size_t>(i) * CELLS, threadIdx.x & 31);
+        const uint32_t row = level.rows[i];
+        level.finish(row, level.coord[level.first + row], all + static_cast<size_t>(i) * CELLS, threadIdx.x & 31);
     }
 }

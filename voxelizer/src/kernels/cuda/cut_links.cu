@@ -199,14 +199,7 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
     };
     start_over();
     const Ints block = coord[id];
-    Place place;
-    place.fluid = ~solid[id] & FULL;
-    place.inner = true;
-    place.periodic = 0;
-    place.beyond = CENTER;
-    place.on_face = on_face;
-    place.any_on_face = &any_on_face;
-    place.settled = false;
+    Place place{~solid[id] & FULL, {}, {}, true, 0, CENTER, on_face, &any_on_face, false};
     bool at_periodic = false;
     for (int a = 0; a < D; a++) {
         place.low[a] = -4 * block.v[a];
@@ -283,14 +276,14 @@ __device__ static void cut(const Lists& lists, uint32_t walls, const uint32_t* r
              uint64_t links_room, uint64_t cells_room, unsigned long long* used, At* at, Sums* sums, uint32_t gap,     \
              Root root, const uint32_t* families, const Facet* image_corners, const uint16_t* image_patch,             \
              const uint32_t* image_starts, const uint32_t* image_facets, const uint32_t* first_image,                  \
-             const int32_t* times, uint32_t repeated, const int32_t* numbers, const uint8_t* marks,                    \
+             Times times, const int32_t* numbers, const uint8_t* marks,                    \
              uint32_t has_marks, uint32_t fill) {                                                                      \
         const Staging staging{q, staged_patch, cells, links_room, cells_room};                                         \
         const Lists images{image_corners, image_patch, image_starts, image_facets};                                    \
         cut<KIND, SMALL_FACETS>(Lists{corners, patch, starts, facets}, walls, rows, first, spacing, blocks, coord,     \
                                 solid, boundary, staging, used, at, sums,                                              \
                                 Around{gap, root, families, images, first_image},                                      \
-                                Pass{Times{times, repeated}, numbers, marks, has_marks, fill, &used[2]});              \
+                                Pass{times, numbers, marks, has_marks, fill, &used[2]});              \
     }
 
 CUT_ENTRY(cut_small_plain, Plain, true, 32, 17)

@@ -1,7 +1,7 @@
 //! Links into a staging area in the order in which thread blocks are done, then into the table in
 //! the order of blocks.
 
-use super::{CUT_LINKS, THREADS, all_small, gaps};
+use super::{CUT_LINKS, THREADS, address_or_none, all_small, gaps};
 use crate::{
     LinkTable, VoxelError,
     kernels::{LevelData, LinkRule},
@@ -212,8 +212,7 @@ fn cut<const D: usize>(
     };
     let marks = &rule.classified.uncertain;
     let launch = launch
-        .buf(&set.times)
-        .val(u32::from(!set.times.is_empty()))
+        .val(address_or_none(&set.times))
         .buf(&rule.classified.anchors)
         .buf(marks)
         .val(u32::from(!marks.is_empty()))

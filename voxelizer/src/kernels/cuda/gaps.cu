@@ -2,8 +2,7 @@
 // may go through a gap. See the twin of `classify` for the rule.
 
 #include "caps.cuh"
-#include "voxelizer_constants.cuh"
-#include "windings.cuh"
+#include "level.cuh"
 
 constexpr int REFERENCE = D == 2 ? REFERENCE_2D : REFERENCE_3D;
 // Sum of the weights of linear extrapolation by a sixth of the length: 7/6 and -1/6.
@@ -113,38 +112,46 @@ struct Interpolation {
 // Blocks where g may matter, and whose parents leave that open: one thread each.
 extern "C" __global__ void flag_near(uint32_t first, uint32_t count, int spacing, const Ints* coord,
                                      const uint32_t* parent, uint32_t from_parent, uint32_t first_parent,
-                                     const uint8_t* above, CAPS_PARAMS, uint8_t* flags) {
+                                     const uint8_t* above, const Caps caps, uint8_t* flags) {
     const uint32_t row = thread_index();
     if (row < count) {
         const bool open = !from_parent || above[parent[first + row] - first_parent] != CERTAIN;
-        flags[row] = open && !Gaps(CAPS, coord[first + row], spacing).are_negligible();
+        flags[row] = open && !Gaps(caps, coord[first + row], spacing).are_negligible();
     }
+}
+
+// Whether a block is of the root, or its parent uncertain.
+__device__ static bool is_below_uncertain(const Level& level, uint32_t id) {
+    const Seeds& seeds = level.seeds;
+    return !seeds.from_parent || level.above[level.parent[id] - seeds.first_parent] == UNCERTAIN;
+}
+
+// The cell in a corner of a block.
+__device__ static int corner_cell(int corner) {
+    int cell = 0;
+    for (int a = 0; a < D; a++) {
+        cell |= 3 * (corner >> a & 1) << 2 * a;
+    }
+    return cell;
 }
 
 // Solid cells and marks of the blocks near a gap, and anchors of those that are certain: one thread block each, one
 // thread per cell. `above` has the marks of the parents.
-extern "C" __global__ void classify_near(const Facet* corners, const int32_t* times, uint32_t repeated, const uint32_t* rows, const uint32_t* starts,
-                                         const uint32_t* facets, uint32_t walls, uint32_t first, int spacing, int small,
-                                         const Ints* coord, const uint32_t* parent, const int32_t* seeds,
-                                         uint32_t from_parent, uint32_t first_parent, const uint8_t* above,
-                                         CAPS_PARAMS, uint32_t inside_is_solid, uint32_t keep, int32_t* anchors,
-                                         uint64_t* solid, uint8_t* uncertain) {
-    __shared__ int32_t sums[CELLS], of_walls[CELLS];
-    __shared__ uint32_t masks[2];
-    __shared__ uint32_t near_half;
+extern "C" __global__ void classify_near(const Level level, const Caps caps, uint32_t inside_is_solid,
+                                         uint8_t* uncertain) {
+    __shared__ int32_t sums[CELLS], of_walls[CELLS], nearest;
+    __shared__ uint32_t masks[2], near_half;
     __shared__ uint32_t waiting[2 * WARP_QUEUE];
-    // Whether one number decides, and which; whether the interpolation may be used.
-    __shared__ uint32_t steady, known;
-    // What all cells see of the caps, and whether not too many are near.
+    // Whether one number decides, `nearest`; whether the interpolation may be used; whether not too many caps are near.
+    __shared__ uint32_t steady, known, viewed;
+    // What all cells see of the caps.
     __shared__ CapView<MOST_NEAR> view;
-    __shared__ uint32_t viewed;
-    __shared__ int32_t nearest;
     __shared__ double curvature;
     __shared__ Interpolation smooth;
-    const uint32_t row = rows[blockIdx.x];
-    const uint32_t id = first + row;
-    const Ints at = coord[id];
-    const Gaps gaps(CAPS, at, spacing);
+    const uint32_t row = level.rows[blockIdx.x];
+    const uint32_t id = level.first + row;
+    const Ints at = level.coord[id];
+    const Gaps gaps(caps, at, level.spacing);
     for (int cell = threadIdx.x; cell < CELLS; cell += blockDim.x) {
         sums[cell] = of_walls[cell] = 0;
     }
@@ -152,13 +159,16 @@ extern "C" __global__ void classify_near(const Facet* corners, const int32_t* ti
         masks[0] = masks[1] = near_half = known = 0;
     }
     __syncthreads();
-    const uint32_t begin = starts[row], length = starts[row + 1] - begin;
-    const uint32_t in_walls = walls_in(facets + begin, length, walls);
-    add_crossings<false>(corners, Times{times, repeated}, facets + begin, length, gaps.first, spacing, small, from_parent, 0, 1, sums, waiting);
-    add_crossings<false>(corners, Times{times, repeated}, facets + begin, in_walls, gaps.first, spacing, small, from_parent, 0, 1, of_walls,
-                         waiting);
+    const uint32_t begin = level.starts[row], length = level.starts[row + 1] - begin;
+    const uint32_t* const list = level.facets + begin;
+    const auto add = [&](uint32_t count, int32_t* to) {
+        add_crossings<false>(level.corners, level.times, list, count, gaps.first, level.spacing, level.small,
+                             level.seeds.from_parent, 0, 1, to, waiting);
+    };
+    add(length, sums);
+    add(walls_in(list, length, level.walls), of_walls);
     __syncthreads();
-    const int32_t seed = Seeds{seeds, from_parent, first_parent}.of(row, at, parent[id]);
+    const int32_t seed = level.seeds.of(row, at, level.parent[id]);
     const auto all_at = [&](int cell) { return winding_at(cell, seed + sums[0], sums); };
     const auto walls_at = [&](int cell) { return winding_at(cell, seed + of_walls[0], of_walls); };
     // Through caps W - g changes continuously: it jumps by the crossings of walls alone.
@@ -172,7 +182,7 @@ extern "C" __global__ void classify_near(const Facet* corners, const int32_t* ti
     }
     __syncthreads();
     if (!steady && threadIdx.x < CHILDREN) {
-        const bool few = gaps.caps.look(gaps.first, 3 * spacing, FAR, threadIdx.x, view);
+        const bool few = gaps.caps.look(gaps.first, 3 * gaps.spacing, FAR, threadIdx.x, view);
         if (threadIdx.x == 0) {
             viewed = few;
         }
@@ -180,13 +190,10 @@ extern "C" __global__ void classify_near(const Facet* corners, const int32_t* ti
     __syncthreads();
     if (known) {
         if (threadIdx.x < CHILDREN) {
-            int cell = 0;
-            for (int a = 0; a < D; a++) {
-                cell |= 3 * (threadIdx.x >> a & 1) << 2 * a;
-            }
-            const CapAngle g = viewed ? CapAngle{gaps.caps.in_corner(view, gaps.first, 3 * spacing, threadIdx.x),
-                                                 view.errors[0]}
-                                      : gaps.caps.angle(gaps.center(cell), FINE);
+            const int cell = corner_cell(threadIdx.x);
+            const CapAngle g =
+                viewed ? CapAngle{gaps.caps.in_corner(view, gaps.first, 3 * gaps.spacing, threadIdx.x), view.errors[0]}
+                       : gaps.caps.angle(gaps.center(cell), FINE);
             smooth.corners[threadIdx.x] = static_cast<double>(without_walls(cell)) - g.value;
             smooth.own_errors[threadIdx.x] = g.error;
         }
@@ -202,22 +209,15 @@ extern "C" __global__ void classify_near(const Facet* corners, const int32_t* ti
         if (steady) {
             const int32_t number = nearest + walls_at(cell);
             inside = number != 0;
-            bool even = true;
-            int child = 0;
-            for (int a = D - 1; a >= 0; a--) {
-                even &= (cell >> 2 * a & 1) == 0;
-                child = child * 2 + (cell >> (2 * a + 1) & 1);
-            }
-            if (keep && even) {
-                anchors[static_cast<size_t>(row) * CHILDREN + child] = number;
-            }
+            level.keep_number(row, cell, number);
         } else {
             double size = known ? fabs(static_cast<double>(walls_at(cell)) + smooth.at(cell)) : 0.0;
             if (known && fabs(size - HALF) > smooth.errors[0]) {
                 inside = size >= HALF;
             } else {
                 const Ints p = gaps.center(cell);
-                const CapAngle g = viewed ? gaps.caps.seen(view, gaps.first, 3 * spacing, p) : gaps.caps.angle(p, NEAR);
+                const CapAngle g =
+                    viewed ? gaps.caps.seen(view, gaps.first, 3 * gaps.spacing, p) : gaps.caps.angle(p, NEAR);
                 size = fabs(static_cast<double>(all_at(cell)) - g.value);
                 inside = gaps.caps.is_inside(p, all_at(cell), HALF, g);
             }
@@ -232,10 +232,9 @@ extern "C" __global__ void classify_near(const Facet* corners, const int32_t* ti
     __syncthreads();
     if (threadIdx.x == 0) {
         const uint64_t mask = masks[0] | static_cast<uint64_t>(masks[1]) << 32;
-        const bool mixed = mask != 0 && mask != FULL;
-        const bool below_uncertain = !from_parent || above[parent[id] - first_parent] == UNCERTAIN;
-        solid[id] = mask;
-        uncertain[row] = steady ? CERTAIN : below_uncertain && (near_half || mixed) ? UNCERTAIN : UNPROVEN;
+        const bool is_open = near_half || (mask != 0 && mask != FULL);
+        level.solid[id] = mask;
+        uncertain[row] = steady ? CERTAIN : is_open && is_below_uncertain(level, id) ? UNCERTAIN : UNPROVEN;
     }
 }
 

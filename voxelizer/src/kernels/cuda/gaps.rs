@@ -2,7 +2,7 @@
 //! classified by it, with one thread per cell. The tree is copied each time: its size is proportional to the open
 //! edges, not to the facets.
 
-use super::{GAPS, THREADS, small_extent};
+use super::{GAPS, THREADS, classify::LevelAddresses};
 use crate::{
     Fill, VoxelError,
     constants::CERTAIN,
@@ -25,24 +25,16 @@ pub(super) fn classify<const D: usize>(
     anchors: &mut CudaBuf<i32>,
     solid: &mut CudaBuf<u64>,
 ) -> Result<CudaBuf<u8>, VoxelError> {
-    let LevelData {
-        set,
-        forest,
-        bins,
-        view,
-        ..
-    } = data;
+    let LevelData { forest, view, .. } = data;
     let (fill, tree) = rule;
     let caps = Caps::new(cuda, tree)?;
     let mut uncertain = cuda.alloc("uncertain blocks", view.count, CERTAIN)?;
     let none = cuda.uninit("uncertain blocks", 0)?;
-    let (numbers, from_parent, first_parent, above) = match seeds {
-        Seeds::Blocks(numbers) => (numbers, 0u32, 0, &none),
+    let (from_parent, first_parent, above) = match seeds {
+        Seeds::Blocks(_) => (0u32, 0, &none),
         Seeds::Parents {
-            anchors,
-            first,
-            uncertain,
-        } => (*anchors, 1, *first as u32, *uncertain),
+            first, uncertain, ..
+        } => (1, *first as u32, *uncertain),
     };
     let mut flags = cuda.uninit("flags", view.count)?;
     let launch = cuda
@@ -60,30 +52,10 @@ pub(super) fn classify<const D: usize>(
     // rim are trees; a flag a block.
     unsafe { launch.run(LaunchGrid::over(view.count, THREADS))? };
     let rows = cuda.select("blocks near gaps", None, &flags)?;
-    let launch = cuda
-        .launch(&GAPS, D, "classify_near")
-        .buf(&set.corners)
-        .buf(&set.times)
-        .val(u32::from(!set.times.is_empty()))
-        .buf(&rows)
-        .buf(&bins.starts)
-        .buf(&bins.facets)
-        .val(set.walls)
-        .val(view.first as u32)
-        .val(view.spacing)
-        .val(small_extent(view.spacing))
-        .buf(&forest.coord)
-        .buf(&forest.parent)
-        .buf(numbers)
-        .val(from_parent)
-        .val(first_parent)
-        .buf(above);
+    let level = LevelAddresses::new(data, seeds, fill, &rows, anchors, solid);
     let launch = caps
-        .give(launch)
+        .give(cuda.launch(&GAPS, D, "classify_near").val(level))
         .val(u32::from(fill.is_solid(1)))
-        .val(u32::from(!view.last || fill.passes_facets()))
-        .out(anchors)
-        .out(solid)
         .out(&mut uncertain);
     // SAFETY: as above; rows of the level; numbers are one a block or 2^D a parent, multiplicities one a facet, if any; the lists hold numbers of facets;
     // anchors, where they are kept, 2^D a block; a mask an id, a byte a block.

@@ -16,7 +16,10 @@ use super::{
 };
 use crate::{LinkTable, Mesh, VoxelError, refine::LevelMarks};
 use cutlink_amr::Forest;
-use cutlink_device::cuda::{Cuda, CudaBuf, Module};
+use cutlink_device::{
+    Item,
+    cuda::{Cuda, CudaBuf, Module},
+};
 use cutlink_mesher::{
     exact::{Exact, Facet},
     kernels::FacetSet,
@@ -32,6 +35,11 @@ static MARK: [Module; 2] = cutlink_device::cuda_modules!("mark");
 static ADAPT: [Module; 2] = cutlink_device::cuda_modules!("adapt");
 static CUT_LINKS: [Module; 2] = cutlink_device::cuda_modules!("cut_links");
 static TALLY: [Module; 2] = cutlink_device::cuda_modules!("tally");
+
+/// The address of an array; none for an empty one.
+fn address_or_none<T: Item>(buf: &CudaBuf<T>) -> u64 {
+    if buf.is_empty() { 0 } else { buf.address(0) }
+}
 
 impl<const D: usize> AdaptKernels<D> for Cuda {
     fn interfaces(&self, forest: &Forest<D, Self>) -> Result<Rim<Self>, VoxelError> {

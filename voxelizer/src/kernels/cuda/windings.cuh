@@ -25,11 +25,10 @@ struct Seeds {
 
 // How often facets count: `FacetArrays::times`.
 struct Times {
+    // None where each counts once.
     const int32_t* numbers;
-    // Whether there are any: else each counts once.
-    uint32_t repeated;
 
-    __device__ int of(uint32_t facet) const { return repeated ? numbers[facet] : 1; }
+    __device__ int of(uint32_t facet) const { return numbers != nullptr ? numbers[facet] : 1; }
 };
 
 // Walls in a list of facets: they come before caps.
