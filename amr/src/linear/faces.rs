@@ -49,16 +49,20 @@ pub enum Face {
 
 impl Face {
     /// The face of a code.
+    ///
+    /// # Panics
+    /// Where no face has that code.
     pub fn of(code: u32) -> Self {
         let id = code & ((1 << FACE_ID_BITS) - 1);
         match code >> FACE_ID_BITS {
             0 => Self::Same(id),
             FACE_FINER => Self::Finer(id),
             FACE_OUTSIDE => Self::Outside,
-            kind => Self::Coarser {
+            kind @ FACE_COARSER.. => Self::Coarser {
                 leaf: id,
                 sub_face: kind - FACE_COARSER,
             },
+            kind => panic!("{kind} should be the kind of a face"),
         }
     }
 }
@@ -140,5 +144,11 @@ mod tests {
         assert_eq!([0, x, z, x + z].map(|c| sub_face(c, 1)), [0, 1, 2, 3]);
         assert_eq!([0, x, y, x + y].map(|c| sub_face(c, 2)), [0, 1, 2, 3]);
         assert_eq!([x, x + y].map(|c| sub_face(c, 0)), [0, 1], "either side");
+    }
+
+    #[test]
+    #[should_panic(expected = "3 should be the kind of a face")]
+    fn codes_of_no_face_are_told() {
+        Face::of(3 << FACE_ID_BITS | 5);
     }
 }
