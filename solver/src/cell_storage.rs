@@ -3,7 +3,7 @@
 
 use crate::{
     Les, Place, Plan, Precision,
-    constants::operator,
+    constants::OperatorKind,
     kernels::Relaxation,
     run::relaxation,
     tables::{Built, KEPT, StepCosts, tiles},
@@ -37,7 +37,7 @@ pub(crate) fn leaves_moments<const D: usize>(
     precision: Precision,
     relax: &Relaxation<impl Real>,
 ) -> bool {
-    D == 3 && precision == Precision::F32 && relax.operator == operator::REGULARIZED
+    D == 3 && precision == Precision::F32 && relax.kind() == OperatorKind::Regularized
 }
 
 impl<const D: usize> Plan<'_, D> {

@@ -107,16 +107,22 @@ pub(crate) mod indicator {
     pub(crate) const PRESSURE_GRADIENT: u32 = 4;
 }
 
-/// Collision operators: `Relaxation::operator`.
-pub(crate) mod operator {
+/// Collision operators: `Relaxation::operator` has their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperatorKind {
     /// BGK and TRT.
-    pub(crate) const TRT: u32 = 0;
+    Trt,
     /// Recursive regularization.
-    pub(crate) const REGULARIZED: u32 = 1;
+    Regularized,
     /// Cumulants.
-    pub(crate) const CUMULANT: u32 = 2;
+    Cumulant,
     /// Entropic multi-relaxation.
-    pub(crate) const KBC: u32 = 3;
+    Kbc,
+}
+
+impl OperatorKind {
+    /// By number.
+    pub(crate) const ALL: [Self; 4] = [Self::Trt, Self::Regularized, Self::Cumulant, Self::Kbc];
 }
 
 /// Models of the eddy viscosity: `Relaxation::closure`.

@@ -39,8 +39,8 @@ pub use topology::{BodyKernels, FollowKernels, TableKernels, TopologyKernels};
 
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, Plan, SolverError, adapt::transfer::SlotSource,
-    fields::FluidSums, lattice::Lattice, ranks::Listed, run::snapshot::RefinedBlocks,
-    sponge::Damped, storage::Storage, tables::Level,
+    constants::OperatorKind, fields::FluidSums, lattice::Lattice, ranks::Listed,
+    run::snapshot::RefinedBlocks, sponge::Damped, storage::Storage, tables::Level,
 };
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
@@ -87,8 +87,8 @@ pub struct Relaxation<T> {
     pub eddy: T,
     /// The magic parameter of TRT, the limiter of cumulants.
     pub parameter: T,
-    /// One of `constants::operator`.
-    pub operator: u32,
+    /// The number of a collision operator: see [`kind`](Self::kind).
+    pub(crate) operator: u32,
     /// One of `constants::closure`.
     pub closure: u32,
     /// One of `constants::odd`.
@@ -104,6 +104,14 @@ pub struct Relaxation<T> {
 }
 
 impl<T: Real> Relaxation<T> {
+    /// The collision operator.
+    ///
+    /// # Panics
+    /// Where there is none of that number.
+    pub(crate) fn kind(&self) -> OperatorKind {
+        OperatorKind::ALL[self.operator as usize]
+    }
+
     /// The rates of slots that exchange. Only even moments are transferred between levels: odd ones relax with a rate of 1.
     pub(crate) fn between_levels(self) -> Self {
         Self {

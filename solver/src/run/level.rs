@@ -7,7 +7,7 @@
 
 use crate::{
     Collision, Les, Plan, SolverError, Work,
-    constants::{closure, odd, operator},
+    constants::{OperatorKind, closure, odd},
     kernels::{Arrival, Between, Departure, FlowKernels, Origin, Relaxation, SUMS, exchanged},
     lattice::Lattice,
     plan::tau,
@@ -153,12 +153,12 @@ pub(crate) fn relaxation<T: Real, const D: usize>(
     level: usize,
 ) -> Relaxation<T> {
     let even = tau(plan.params.viscosity, level);
-    let [operator, odd_by] = match plan.params.collision {
-        Collision::Bgk => [operator::TRT, odd::AS_EVEN],
-        Collision::Trt { .. } => [operator::TRT, odd::MAGIC],
-        Collision::Regularized => [operator::REGULARIZED, odd::AS_EVEN],
-        Collision::Cumulant { .. } => [operator::CUMULANT, odd::FIXED],
-        Collision::Kbc => [operator::KBC, odd::FIXED],
+    let (operator, odd_by) = match plan.params.collision {
+        Collision::Bgk => (OperatorKind::Trt, odd::AS_EVEN),
+        Collision::Trt { .. } => (OperatorKind::Trt, odd::MAGIC),
+        Collision::Regularized => (OperatorKind::Regularized, odd::AS_EVEN),
+        Collision::Cumulant { .. } => (OperatorKind::Cumulant, odd::FIXED),
+        Collision::Kbc => (OperatorKind::Kbc, odd::FIXED),
     };
     let (odd, parameter) = match plan.params.collision {
         Collision::Bgk | Collision::Regularized => (1.0 / even, 0.0),
@@ -184,7 +184,7 @@ pub(crate) fn relaxation<T: Real, const D: usize>(
         tau: T::of(even),
         eddy: T::of(eddy),
         parameter: T::of(parameter),
-        operator,
+        operator: operator as u32,
         closure,
         odd_by,
         bulk: u32::from(match plan.params.collision {

@@ -2,7 +2,7 @@
 
 use super::{EXCHANGE, arrival_entry, entry};
 use crate::{
-    SolverError, constants::operator, kernels::Between, lattice::Lattice, storage::Storage,
+    SolverError, constants::OperatorKind, kernels::Between, lattice::Lattice, storage::Storage,
 };
 use cutlink_amr::dims;
 use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
@@ -21,7 +21,7 @@ pub(super) fn interpolate<const D: usize, L: Lattice, S: Storage>(
         .launch(
             &EXCHANGE,
             D,
-            arrival_entry!("interpolate", between.to.relax.operator, L, S),
+            arrival_entry!("interpolate", between.to.relax.kind(), L, S),
         )
         .buf(&coarse.neighbors)
         .buf(&coarse.solid)
@@ -56,7 +56,7 @@ pub(super) fn average<const D: usize, L: Lattice, S: Storage>(
         .launch(
             &EXCHANGE,
             D,
-            arrival_entry!("average", between.to.relax.operator, L, S),
+            arrival_entry!("average", between.to.relax.kind(), L, S),
         )
         .buf(&coarse.overlaps)
         .buf(&coarse.stepped)

@@ -115,9 +115,9 @@ use entry;
 macro_rules! arrival_entry {
     ($name:literal, $operator:expr, $lattice:ty, $storage:ty) => {
         match $operator {
-            operator::CUMULANT => entry!($name, "_cumulant", $lattice, $storage),
-            operator::KBC => entry!($name, "_kbc", $lattice, $storage),
-            _ => entry!($name, $lattice, $storage),
+            OperatorKind::Cumulant => entry!($name, "_cumulant", $lattice, $storage),
+            OperatorKind::Kbc => entry!($name, "_kbc", $lattice, $storage),
+            OperatorKind::Trt | OperatorKind::Regularized => entry!($name, $lattice, $storage),
         }
     };
 }

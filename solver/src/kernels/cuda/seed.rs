@@ -3,7 +3,7 @@
 use super::{SEED, arrival_entry, entry};
 use crate::{
     SolverError,
-    constants::operator,
+    constants::OperatorKind,
     kernels::{Arrival, Departure, Origin, Transfer},
     lattice::Lattice,
     storage::Storage,
@@ -71,7 +71,7 @@ pub(super) fn seed<const D: usize, L: Lattice, S: Storage>(
     let coarser = nothing.or(transfer.coarser.as_ref());
     let finer = nothing.or(transfer.finer.as_ref());
     let origin = transfer.coarser.as_ref().or(transfer.finer.as_ref());
-    let operator = origin.map_or(operator::TRT, |from| from.arrival.relax.operator);
+    let operator = origin.map_or(OperatorKind::Trt, |from| from.arrival.relax.kind());
     let launch = cuda
         .launch(&SEED, D, arrival_entry!("seed", operator, L, S))
         .buf(transfer.sources)

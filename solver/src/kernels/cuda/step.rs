@@ -7,7 +7,7 @@
 use super::{STEP, TILES, entry, give};
 use crate::{
     SolverError,
-    constants::{closure, operator},
+    constants::{OperatorKind, closure},
     kernels::Relaxation,
     lattice::Lattice,
     storage::Storage,
@@ -59,12 +59,12 @@ fn entries<L: Lattice, S: Storage>(relax: &Relaxation<S::Real>, kept: bool) -> E
             }
         };
     }
-    match relax.operator {
-        operator::REGULARIZED if kept => entries!("regularized_kept"),
-        operator::REGULARIZED => entries!("regularized"),
-        operator::CUMULANT => entries!("cumulant"),
-        operator::KBC => entries!("kbc"),
-        _ => entries!("trt"),
+    match relax.kind() {
+        OperatorKind::Trt => entries!("trt"),
+        OperatorKind::Regularized if kept => entries!("regularized_kept"),
+        OperatorKind::Regularized => entries!("regularized"),
+        OperatorKind::Cumulant => entries!("cumulant"),
+        OperatorKind::Kbc => entries!("kbc"),
     }
 }
 

@@ -1,8 +1,10 @@
 //! Collision, cell by cell. Loops over the velocities are unrolled by a macro, so that the tables
 //! become constants and what is left is one straight loop over cells, which the compiler vectorizes.
 //!
-//! An operator is a file here and one of the same stem in `cuda/`, a line in `constants::operator`, in `collide` and in
-//! `arrive`.
+//! What a new operator touches: a file here and one of the same stem in `cuda/`; a variant of `constants::OperatorKind`, from
+//! which the compiler names the matches that miss it (`collide` and `arrive` here, `entries` and `arrival_entry!` in `cuda/`); a
+//! line of `OPERATOR` in `cuda/step.cu` and of `EACH_ARRIVAL` in `cuda/exchange.cuh`. For users: a variant of
+//! [`Collision`](crate::Collision), whose matches the compiler names too.
 
 mod closure;
 mod cumulant;
@@ -16,7 +18,7 @@ use super::{
     unrolled,
 };
 use crate::{
-    constants::{closure as model, operator},
+    constants::{OperatorKind, closure as model},
     kernels::{Arrival, Relaxation, exchanged},
     lattice::{Lattice, MOST},
 };
@@ -193,19 +195,24 @@ pub(super) fn collide<const D: usize, L: Lattice, T: Real>(
             })
         };
     }
-    match (relax.operator, relax.bulk == 1, is_eddy, is_pushed) {
-        (operator::REGULARIZED, _, true, _) => by!(Regularized<true>, true),
-        (operator::REGULARIZED, _, _, true) => by!(Regularized<true>, false),
-        (operator::REGULARIZED, ..) => by!(Regularized<false>, false),
-        // An eddy viscosity of 0 costs little of these.
-        (operator::CUMULANT, ..) if L::Q == 27 => by!(Cumulant, true),
-        (operator::KBC, ..) if L::Q != 19 => by!(Kbc, true),
-        (_, true, true, _) => by!(Trt<true, true>, true),
-        (_, false, true, _) => by!(Trt<false, true>, true),
-        (_, true, _, true) => by!(Trt<true, true>, false),
-        (_, true, _, false) => by!(Trt<true, false>, false),
-        (_, false, _, true) => by!(Trt<false, true>, false),
-        (_, false, _, false) => by!(Trt<false, false>, false),
+    match relax.kind() {
+        OperatorKind::Trt => match (relax.bulk == 1, is_eddy, is_pushed) {
+            (true, true, _) => by!(Trt<true, true>, true),
+            (false, true, _) => by!(Trt<false, true>, true),
+            (true, _, true) => by!(Trt<true, true>, false),
+            (true, _, false) => by!(Trt<true, false>, false),
+            (false, _, true) => by!(Trt<false, true>, false),
+            (false, _, false) => by!(Trt<false, false>, false),
+        },
+        OperatorKind::Regularized => match (is_eddy, is_pushed) {
+            (true, _) => by!(Regularized<true>, true),
+            (_, true) => by!(Regularized<true>, false),
+            _ => by!(Regularized<false>, false),
+        },
+        // An eddy viscosity of 0 costs little of these. Other lattices are refused before: `validate.rs`.
+        OperatorKind::Cumulant if L::Q == 27 => by!(Cumulant, true),
+        OperatorKind::Kbc if L::Q != 19 => by!(Kbc, true),
+        kind => unreachable!("{kind:?} on {:?}", L::KIND),
     }
 }
 
@@ -344,12 +351,15 @@ pub(super) fn arrive<const D: usize, L: Lattice, T: Real>(
             })
         };
     }
-    match (to.relax.operator, to.relax.closure) {
-        (operator::CUMULANT, _) if L::Q == 27 => by!(Cumulant, true),
-        (operator::KBC, _) if L::Q != 19 => by!(Kbc, true),
+    match (to.relax.kind(), to.relax.closure) {
+        (OperatorKind::Cumulant, _) if L::Q == 27 => by!(Cumulant, true),
+        (OperatorKind::Kbc, _) if L::Q != 19 => by!(Kbc, true),
         // With or without third-order parts: a factor of 1 or 0.
-        (_, model::NONE) => by!(Regularized<true>, false),
-        _ => by!(Regularized<true>, true),
+        (OperatorKind::Trt | OperatorKind::Regularized, model::NONE) => {
+            by!(Regularized<true>, false)
+        }
+        (OperatorKind::Trt | OperatorKind::Regularized, _) => by!(Regularized<true>, true),
+        (kind, _) => unreachable!("{kind:?} on {:?}", L::KIND),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Fluid, Operator, Push, dot, unrolled, without_trace};
 use crate::{
-    constants::operator,
+    constants::OperatorKind,
     kernels::Relaxation,
     lattice::{Lattice, MOST, cubic_shares},
 };
@@ -151,7 +151,9 @@ pub(super) fn build<L: Lattice, T: Real>(
     fluid: &Fluid<T>,
     stress: &[T; 6],
 ) -> [T; MOST] {
-    let third = T::of(f64::from(u8::from(to.operator == operator::REGULARIZED)));
+    let third = T::of(f64::from(u8::from(
+        to.operator == OperatorKind::Regularized as u32,
+    )));
     let half_step = to.acceleration.map(|g| T::of(0.5) * g);
     let density = fluid.density();
     let orders = Orders::new(fluid, stress, keep);

@@ -13,11 +13,11 @@ fn noise(n: usize) -> f64 {
     (n as f64 * 12.9898 + 1.0).sin() * 43758.5453 % 1.0
 }
 
-fn relaxation(operator: u32, even: f64) -> Relaxation<f64> {
+fn relaxation(operator: OperatorKind, even: f64) -> Relaxation<f64> {
     Relaxation {
         even,
         tau: 1.0 / even,
-        operator,
+        operator: operator as u32,
         parameter: 0.01,
         bulk: 1,
         ..Relaxation::zeroed()
@@ -30,7 +30,7 @@ fn populations<L: Lattice>(amplitude: f64, seed: usize) -> [f64; MOST] {
 }
 
 fn near_fluid<L: Lattice>(speed: f64, amplitude: f64, seed: usize) -> [f64; MOST] {
-    let relax = relaxation(operator::REGULARIZED, 1.0);
+    let relax = relaxation(OperatorKind::Regularized, 1.0);
     let flat = L::KIND.dimensions() == 2;
     let fluid = Fluid {
         rho: 0.02,
@@ -117,7 +117,7 @@ fn near(got: f64, want: f64, tolerance: f64, what: &str) {
 fn cumulants_relax_as_they_are_defined() {
     let undamped = 1.0 / 0.50005;
     for (seed, even) in [(1, 1.9), (2, 1.99), (3, 1.2), (4, 0.7), (5, undamped)] {
-        let relax = relaxation(operator::CUMULANT, even);
+        let relax = relaxation(OperatorKind::Cumulant, even);
         let f = populations::<D3Q27>(0.01, seed);
         let (fluid, _, after) = relaxed::<D3Q27, Cumulant>(&f, &relax);
         let of = |f: &[f64; MOST], powers| cumulant(f, fluid.u, powers);
@@ -162,7 +162,7 @@ fn cumulants_relax_as_they_are_defined() {
 }
 
 /// A state without non-equilibrium stays as it is; mass and momentum always do, less what the acceleration adds.
-fn keeps<L: Lattice, O: Operator<L, f64>>(operator: u32, name: &str) {
+fn keeps<L: Lattice, O: Operator<L, f64>>(operator: OperatorKind, name: &str) {
     let d = L::KIND.dimensions();
     for pushed in [false, true] {
         let mut relax = relaxation(operator, 1.85);
@@ -193,14 +193,14 @@ fn keeps<L: Lattice, O: Operator<L, f64>>(operator: u32, name: &str) {
 
 #[test]
 fn operators_conserve_mass_and_momentum() {
-    keeps::<D3Q27, Cumulant>(operator::CUMULANT, "cumulant");
-    keeps::<D3Q27, Kbc>(operator::KBC, "kbc in 3D");
-    keeps::<D2Q9, Kbc>(operator::KBC, "kbc in 2D");
+    keeps::<D3Q27, Cumulant>(OperatorKind::Cumulant, "cumulant");
+    keeps::<D3Q27, Kbc>(OperatorKind::Kbc, "kbc in 3D");
+    keeps::<D2Q9, Kbc>(OperatorKind::Kbc, "kbc in 2D");
 }
 
 /// The deviatoric stress after collision is 1 - ω of that before, and `build` makes it of that before. Cumulants add
 /// terms of the third order in the velocity.
-fn relaxes_stress<L: Lattice, O: Operator<L, f64>>(operator: u32, tolerance: f64) {
+fn relaxes_stress<L: Lattice, O: Operator<L, f64>>(operator: OperatorKind, tolerance: f64) {
     let relax = relaxation(operator, 1.6);
     let f = populations::<L>(1e-3, 11);
     let (fluid, before, after) = relaxed::<L, O>(&f, &relax);
@@ -216,9 +216,9 @@ fn relaxes_stress<L: Lattice, O: Operator<L, f64>>(operator: u32, tolerance: f64
 
 #[test]
 fn stress_relaxes_with_the_rate_of_the_viscosity() {
-    relaxes_stress::<D3Q27, Cumulant>(operator::CUMULANT, 1e-5);
-    relaxes_stress::<D3Q27, Kbc>(operator::KBC, 1e-15);
-    relaxes_stress::<D2Q9, Kbc>(operator::KBC, 1e-15);
+    relaxes_stress::<D3Q27, Cumulant>(OperatorKind::Cumulant, 1e-5);
+    relaxes_stress::<D3Q27, Kbc>(OperatorKind::Kbc, 1e-15);
+    relaxes_stress::<D2Q9, Kbc>(OperatorKind::Kbc, 1e-15);
 }
 
 /// Σ f ln(f / w).
@@ -229,7 +229,7 @@ fn entropy<L: Lattice>(f: &[f64; MOST]) -> f64 {
 
 /// Of all states with another share of the higher order, that after collision has the most entropy; its share.
 fn entropic_share<L: Lattice>(seed: usize) -> f64 {
-    let relax = relaxation(operator::KBC, 1.95);
+    let relax = relaxation(OperatorKind::Kbc, 1.95);
     let f = near_fluid::<L>(0.1, 1e-3, seed);
     let (fluid, before, after) = relaxed::<L, Kbc>(&f, &relax);
     // Along what is neither conserved nor deviatoric stress.
@@ -282,7 +282,7 @@ fn hermite(c: [i32; 3], n: [usize; 3]) -> f64 {
 fn leaves_hermite_stress<L: Lattice>() {
     let relax = Relaxation {
         odd: 1.0,
-        ..relaxation(operator::KBC, 1.95)
+        ..relaxation(OperatorKind::Kbc, 1.95)
     };
     let f = populations::<L>(0.02, 5);
     let (fluid, stress, after) = relaxed::<L, Kbc>(&f, &relax);
@@ -332,7 +332,7 @@ fn eddy_viscosity_is_that_of_the_strain() {
             tau,
             eddy,
             closure: model,
-            ..relaxation(operator::CUMULANT, 1.0 / tau)
+            ..relaxation(OperatorKind::Cumulant, 1.0 / tau)
         };
         let want = tau + 3.0 * nu;
         let stress_with = |tau: f64| {
@@ -352,7 +352,7 @@ fn eddy_viscosity_is_that_of_the_strain() {
         tau,
         eddy: 0.152,
         closure: model::QR,
-        ..relaxation(operator::TRT, 1.0 / tau)
+        ..relaxation(OperatorKind::Trt, 1.0 / tau)
     };
     let plane = closure::tau::<D3Q27, f64>(&relax, density, &[0.01, 0.02, 0.0, -0.01, 0.0, 0.0]);
     near(plane, tau, 1e-12, "plane flow");

@@ -4,7 +4,7 @@ use super::*;
 use crate::worst::worst;
 use crate::{
     FaceCondition,
-    constants::operator,
+    constants::OperatorKind,
     kernels::Relaxation,
     kernels::cpu::{fixture, order::Order},
     lattice::{D2Q9, D3Q19},
@@ -165,7 +165,7 @@ where
                 scale: SCALE,
                 keep: KEEP,
                 relax: Relaxation {
-                    operator: operator::REGULARIZED,
+                    operator: OperatorKind::Regularized as u32,
                     bulk: 1,
                     ..bytemuck::Zeroable::zeroed()
                 },
