@@ -102,8 +102,8 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, NEAREST_BODIES, balance, closure, condition, indicator, kept,
-        law, odd, OperatorKind, profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, NEAREST_BODIES, OperatorKind, balance, closure, condition,
+        indicator, kept, law, odd, profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
@@ -146,7 +146,10 @@ fn main() -> Result<(), String> {
             "PRESSURE_GRADIENT",
             Constant::U32(indicator::PRESSURE_GRADIENT),
         ),
-        ("REGULARIZED", Constant::U32(OperatorKind::Regularized as u32)),
+        (
+            "REGULARIZED",
+            Constant::U32(OperatorKind::Regularized as u32),
+        ),
         ("NO_EDDY", Constant::U32(closure::NONE)),
         ("SMAGORINSKY", Constant::U32(closure::SMAGORINSKY)),
         ("FIXED", Constant::U32(odd::FIXED)),

@@ -25,7 +25,7 @@ pub struct AdaptedLeaves<B: Backend> {
     pub coarsened: u64,
 }
 
-/// What the new leaves are, counted: see [`LinearKernels::count`].
+/// What the new leaves are, counted: see [`CloseKernels::count`](crate::CloseKernels::count).
 #[derive(Debug)]
 pub struct Counted<B: Backend> {
     /// See [`AdaptedLeaves::first`].

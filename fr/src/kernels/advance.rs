@@ -331,7 +331,7 @@ fn elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
     }
 }
 
-/// See [`Kernels::advance`](super::Kernels::advance).
+/// See [`PrecisionKernels::advance`](super::PrecisionKernels::advance).
 pub(super) fn advance<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     before: &Fluxes<'_, T>,
@@ -369,7 +369,7 @@ fn all_elements<const D: usize, const Q: usize, const VISCOUS: bool, T: Real>(
         });
 }
 
-/// See [`Kernels::traces`](super::Kernels::traces).
+/// See [`PrecisionKernels::traces`](super::PrecisionKernels::traces).
 pub(super) fn traces<const D: usize, const Q: usize, T: Real>(
     basis: &crate::Basis,
     u: &[T],

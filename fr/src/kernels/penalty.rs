@@ -56,7 +56,7 @@ fn losses<const D: usize, T: Real>(
     out(D, loss);
 }
 
-/// See [`Kernels::penalize`](super::Kernels::penalize).
+/// See [`PrecisionKernels::penalize`](super::PrecisionKernels::penalize).
 pub(super) fn penalize<const D: usize, const Q: usize, T: Real>(
     penalty: &Penalty<'_, T>,
     u: &mut [T],

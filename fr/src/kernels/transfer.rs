@@ -141,7 +141,7 @@ fn leaves<const D: usize, const Q: usize, T: Real>(
     }
 }
 
-/// See [`Kernels::transfer`](super::Kernels::transfer).
+/// See [`PrecisionKernels::transfer`](super::PrecisionKernels::transfer).
 pub(super) fn transfer<const D: usize, const Q: usize, T: Real>(
     basis: &Basis,
     moves: &Moves<'_>,

@@ -200,7 +200,7 @@ fn axis<const D: usize, const Q: usize, const A: usize, T: Real>(
     subtract::<Q, A, false, T>(operators, &scratch.flux, none, none, -slopes[A], rates);
 }
 
-/// See [`Kernels::viscous_rates`](super::Kernels::viscous_rates).
+/// See [`PrecisionKernels::viscous_rates`](super::PrecisionKernels::viscous_rates).
 pub(super) fn rates<const D: usize, const Q: usize, T: Real>(
     task: &Task<'_, D, T>,
     states: &[T],
