@@ -62,7 +62,7 @@ pub use lines::Lines;
 pub use means::Statistics;
 pub use setting::{RunSetting, RunTimes, Until, until};
 pub use state::{FlowState, places};
-pub use steps::{CHUNK, run};
+pub use steps::{CHUNK, run, run_or_hand_over};
 pub use trial::{duration, is_tried};
 pub use verdict::{Check, Grade};
 pub use watch::Growth;
@@ -231,6 +231,12 @@ pub trait Flow<const D: usize> {
     /// What grows without bound by the looks so far, if anything. Forces are watched by the loop.
     fn growth(&self) -> Option<Growth> {
         None
+    }
+
+    /// Whether another flow is to go on from the state now, asked after each look: the run then ends without results
+    /// ([`run_or_hand_over`]).
+    fn hands_over(&self) -> bool {
+        false
     }
 
     /// Adds the surface of the body to the outputs; again where the mesh has changed.

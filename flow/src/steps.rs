@@ -83,13 +83,29 @@ pub(super) struct Run<'a, const D: usize> {
 ///
 /// # Errors
 /// Existing files, a full disk; [`Diverged`](ErrorKind::Diverged) and [`Stopped`](ErrorKind::Stopped), both of which keep
-/// the files written so far; [`Untrusted`](ErrorKind::Untrusted) after all files are written.
+/// the files written so far; [`Untrusted`](ErrorKind::Untrusted) after all files are written. A flow that
+/// [hands over](Flow::hands_over).
 pub fn run<const D: usize>(
     flow: &mut dyn Flow<D>,
     setting: RunSetting<D>,
     options: &RunOptions,
     observer: &mut dyn Observer,
 ) -> Result<RunSummary, Error> {
+    let ended = run_or_hand_over(flow, setting, options, observer)?;
+    ended.ok_or_else(|| Error::input("the flow hands over, and no other flow goes on from it"))
+}
+
+/// As [`run`]; none where the flow [hands over](Flow::hands_over): its folder then has what was written so far, which the run
+/// of the next flow replaces.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_or_hand_over<const D: usize>(
+    flow: &mut dyn Flow<D>,
+    setting: RunSetting<D>,
+    options: &RunOptions,
+    observer: &mut dyn Observer,
+) -> Result<Option<RunSummary>, Error> {
     let loops = of_dimension::<D, Loop<D>>(&LOOP_2D, &LOOP_3D);
     (loops.0)(flow, setting, options, observer)
 }
@@ -99,7 +115,7 @@ type TakeThrough<const D: usize> = fn(
     RunSetting<D>,
     &RunOptions,
     &mut dyn Observer,
-) -> Result<RunSummary, Error>;
+) -> Result<Option<RunSummary>, Error>;
 
 /// The loop of a dimension, compiled here; see [`of_dimension`].
 struct Loop<const D: usize>(TakeThrough<D>);
@@ -112,7 +128,7 @@ fn take_through<const D: usize>(
     mut setting: RunSetting<D>,
     options: &RunOptions,
     observer: &mut dyn Observer,
-) -> Result<RunSummary, Error> {
+) -> Result<Option<RunSummary>, Error> {
     // From the first output on, a request to stop ends in a checkpoint.
     let _running = options.stop.running();
     let Begun {
@@ -172,7 +188,7 @@ impl<const D: usize> Run<'_, D> {
         to_next_check(flow, self.fields.next_due(step).into_iter().chain(periods))
     }
 
-    fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<RunSummary, Error> {
+    fn go(&mut self, flow: &mut dyn Flow<D>) -> Result<Option<RunSummary>, Error> {
         let most = self.setting.most(self.options.steps);
         self.observer.begin(most.saturating_sub(self.begun_at));
         self.take_loads(flow)?;
@@ -198,7 +214,10 @@ impl<const D: usize> Run<'_, D> {
             let growth = self.look(flow)?;
             self.write_histories(flow)?;
             if let Some(growth) = growth {
-                return self.finish(flow, false, Some(growth));
+                return self.finish(flow, false, Some(growth)).map(Some);
+            }
+            if flow.hands_over() {
+                return Ok(None);
             }
             self.write_fields(flow, Moment::Running)?;
             self.look_at_page(flow)?;
@@ -219,7 +238,7 @@ impl<const D: usize> Run<'_, D> {
             }
         }
         let growth = self.watch(flow);
-        self.finish(flow, settled, growth)
+        self.finish(flow, settled, growth).map(Some)
     }
 
     /// Ends a run on request, with a checkpoint; the error that says so.

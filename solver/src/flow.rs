@@ -214,6 +214,13 @@ pub trait LatticeFlow<const D: usize>: Send {
     /// the sound, of a start from equilibrium.
     fn set_strained(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError>;
 
+    /// Counts the state as that after so many root steps: conditions that change in time are those of that time from here on. For a flow
+    /// that goes on from another one with another time step.
+    ///
+    /// # Errors
+    /// Where the device fails.
+    fn set_steps(&mut self, steps: u64) -> Result<(), SolverError>;
+
     /// Rates of strain now, with the snapshot of this step: from the stress of the populations; on levels where collision leaves less than
     /// an eighth of it (τ near 1), and with an eddy viscosity, from the gradient of the velocity ([`gradient`](crate::fields::gradient())),
     /// which is of first order beside walls.

@@ -363,6 +363,10 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         self.adapt_to_initial(at)
     }
 
+    fn set_steps(&mut self, steps: u64) -> Result<(), SolverError> {
+        self.begin_at(steps, self.mass_reset)
+    }
+
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
         self.forget_mesh()?;
         self.set_same(density, velocity)?;

@@ -30,30 +30,52 @@ use cutlink_meshing::{
     options::MeshOptions,
 };
 use cutlink_solver::{
-    FluidState, Plan, Snapshot, StrainRates,
+    FluidState, LatticeFlow, Plan, Snapshot, StrainRates,
     fields::{strain_at, velocity_at},
     kernels::FlowKernels,
 };
 use cutlink_voxelizer::{Frame, Mesh};
 use std::{
     any::Any,
+    ops::Deref,
     path::{Path, PathBuf},
 };
 
 /// The flow of another run at one root step.
-pub(super) struct Earlier<const D: usize> {
-    path: PathBuf,
-    mesh: Mesh<D>,
+pub(super) struct Earlier<'a, const D: usize> {
+    /// None for an earlier part of the same run.
+    path: Option<PathBuf>,
+    mesh: Held<'a, D>,
     snapshot: Snapshot<D>,
     strain: StrainRates<D>,
     units: Units,
+}
+
+/// A mesh of its own, or another's.
+enum Held<'a, const D: usize> {
+    Own(Mesh<D>),
+    Of(&'a Mesh<D>),
+}
+
+impl<const D: usize> Deref for Held<'_, D> {
+    type Target = Mesh<D>;
+
+    fn deref(&self) -> &Mesh<D> {
+        match self {
+            Self::Own(mesh) => mesh,
+            Self::Of(mesh) => mesh,
+        }
+    }
 }
 
 /// Reads a checkpoint, or the last valid one of a folder.
 ///
 /// # Errors
 /// No checkpoint; one that is damaged, of a mesh with another dimension, or whose mesh cannot be rebuilt.
-pub(super) fn load<const D: usize>(path: &Path, opened: &Opened) -> Result<Earlier<D>, Error>
+pub(super) fn load<const D: usize>(
+    path: &Path,
+    opened: &Opened,
+) -> Result<Earlier<'static, D>, Error>
 where
     Facet<D>: Meet<D> + Exact<D>,
 {
@@ -139,7 +161,7 @@ fn restored<const D: usize, B: FlowKernels<D>>(
     mesh: &Mesh<D>,
     resolved: &Resolved<D>,
     backend: &B,
-) -> Result<Earlier<D>, Error> {
+) -> Result<Earlier<'static, D>, Error> {
     let plan = Plan::new(mesh, resolved.params.clone())?;
     Sheet::new(&plan, resolved, None, B::MEMORY).check_memory(backend)?;
     let mut flow = plan.start(backend)?;
@@ -154,18 +176,37 @@ fn restored<const D: usize, B: FlowKernels<D>>(
     let snapshot = flow.snapshot()?;
     Ok(Earlier {
         strain: flow.strain_rates(&snapshot)?,
-        mesh: flow.mesh()?.download(&Host)?,
+        mesh: Held::Own(flow.mesh()?.download(&Host)?),
         units: resolved.units,
-        path,
+        path: Some(path),
         snapshot,
     })
 }
 
-impl<const D: usize> Earlier<D> {
-    /// A note on its file and root step.
-    pub(super) fn note(&self) -> String {
-        let (path, step) = (self.path.display(), self.snapshot.step);
-        format!("initial flow: {path}, root step {step}")
+impl<'a, const D: usize> Earlier<'a, D> {
+    /// The state of a flow on its own mesh.
+    ///
+    /// # Errors
+    /// Too little memory, a device that fails.
+    pub(super) fn now(
+        flow: &dyn LatticeFlow<D>,
+        mesh: &'a Mesh<D>,
+        units: Units,
+    ) -> Result<Self, Error> {
+        let snapshot = flow.snapshot()?;
+        Ok(Self {
+            strain: flow.strain_rates(&snapshot)?,
+            path: None,
+            mesh: Held::Of(mesh),
+            snapshot,
+            units,
+        })
+    }
+
+    /// A note on its file and root step; none for an earlier part of the same run.
+    pub(super) fn note(&self) -> Option<String> {
+        let (path, step) = (self.path.as_ref()?.display(), self.snapshot.step);
+        Some(format!("initial flow: {path}, root step {step}"))
     }
 
     /// Checks that a box lies within the box of this flow.
@@ -177,7 +218,8 @@ impl<const D: usize> Earlier<D> {
         if (0..D).all(inside) {
             return Ok(());
         }
-        let (path, low, high) = (self.path.display(), own.origin, own.upper());
+        let path = self.path.as_deref().unwrap_or(Path::new("the flow"));
+        let (path, low, high) = (path.display(), own.origin, own.upper());
         Err(Error::input(format!(
             "[initial] from: the box of {path} is {low:?} to {high:?} m, this box is {:?} to {:?} m",
             frame.origin,

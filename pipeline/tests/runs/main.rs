@@ -12,6 +12,7 @@ mod gas_earlier;
 mod grains;
 mod hostile_values;
 mod library;
+mod pilot;
 mod schema;
 mod two_phase;
 mod two_phase_frame;

@@ -43,6 +43,8 @@ pub(crate) enum Command<const D: usize> {
     Set,
     /// Take this density and velocity everywhere.
     SetSame(f64, [f64; D]),
+    /// Go on as after so many root steps.
+    Begin(u64),
     /// Reply with the laps of so many root steps; as `Advance`.
     Laps(u64, bool),
     /// Look at the flow and adapt the mesh, with at most so many leaf cells; whether populations follow.
@@ -81,6 +83,7 @@ impl<const D: usize> Command<D> {
             Self::ForgetMesh => vec![15],
             Self::Mesh => vec![16],
             Self::Kept(level, first, end) => vec![17, level, first, end],
+            Self::Begin(steps) => vec![18, steps],
         };
         if let Self::SetSame(_, u) = self {
             words.extend(u.map(f64::to_bits));
@@ -113,6 +116,7 @@ impl<const D: usize> Command<D> {
             [15] => Self::ForgetMesh,
             [16] => Self::Mesh,
             [17, level, first, end] => Self::Kept(level, first, end),
+            [18, steps] => Self::Begin(steps),
             _ => return None,
         })
     }
@@ -257,6 +261,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
             }
             Command::Restore(steps) => return self.restore(steps).map(|()| None),
             Command::Set => return self.set().map(|()| None),
+            Command::Begin(steps) => return self.local.begin_at(steps, 0.0).map(|()| None),
             _ => {}
         }
         let mut done = self.local.each(|run| execute(run, command))?;

@@ -421,6 +421,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
         self.adapt_to_initial(at)
     }
 
+    fn set_steps(&mut self, steps: u64) -> Result<(), SolverError> {
+        self.command(Command::Begin(steps))?;
+        self.local.begin_at(steps, self.mass_reset())
+    }
+
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
         self.forget_mesh()?;
         self.command(Command::SetSame(density, velocity))?;

@@ -3,7 +3,8 @@
 
 use cutlink_amr::{CellRef, dims};
 use cutlink_solver::{
-    Collision, FluidState, LatticeFlow, LatticeKind, Les, Params, Plan, StrainRates,
+    Collision, FluidState, LatticeFlow, LatticeKind, Les, Params, Place, Plan, Space, StrainRates,
+    Variation,
     fields::{strain_at, velocity_at},
 };
 use cutlink_tests::{
@@ -11,7 +12,7 @@ use cutlink_tests::{
     worst,
 };
 use cutlink_voxelizer::{Mesh, Region, RegionShape};
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, sync::Arc};
 
 cutlink_tests::backend_test!(
     on_one_thread:
@@ -19,7 +20,8 @@ cutlink_tests::backend_test!(
     gradients_take_the_place_of_stress_near_one,
     ranks_have_the_same_bits,
     vortices_decay_from_the_first_step,
-    a_flow_goes_on_with_another_time_step
+    a_flow_goes_on_with_another_time_step,
+    a_state_is_counted_as_that_of_a_later_step
 );
 
 /// A box of periods with finer cells in its middle.
@@ -310,5 +312,45 @@ fn a_flow_goes_on_with_another_time_step<K: AnyFlow>(kernels: &K) {
         let [kept, lost] = [change(&with), change(&without)];
         assert!(kept < most, "{s}, {levels} levels: {with:?}");
         assert!(lost > 1e-2, "{s}, {levels} levels: {without:?}");
+    }
+}
+
+/// Fluid at rest in a box of periods, which an acceleration along x pulls from root step 100 on: by hand, its velocity is the
+/// acceleration times the steps since then.
+fn a_state_is_counted_as_that_of_a_later_step<K: AnyFlow>(kernels: &K) {
+    let (mesh, pull) = (ball::<2>(16, 2), 1e-5);
+    let on = |ranks: usize, from: u64| {
+        let mut params = flows::params(&mesh, 0.01);
+        params.variations = vec![Variation {
+            place: Place::Acceleration,
+            name: "a test's".into(),
+            key: String::new(),
+            space: Space::Uniform,
+            time: Some(Arc::new(move |t| {
+                Ok([if t < 100.0 { 0.0 } else { pull }, 0.0])
+            })),
+        }];
+        let plan = Plan::new(&mesh, params).expect("a plan");
+        let mut flow = plan
+            .start_ranks(&vec![kernels.clone(); ranks])
+            .expect("a start");
+        let rest = FluidState::unstrained((1.0, [0.0; 2]));
+        flow.set_strained(&|_| rest).expect("a state");
+        flow.set_steps(from).expect("a step");
+        assert_eq!(flow.steps(), from);
+        flow.advance(10).expect("steps");
+        let snapshot = flow.snapshot().expect("a snapshot");
+        let [x, y] = velocity_at(&mesh, &snapshot, [5.0; 2]).expect("fluid");
+        assert!(y.abs() < 1e-9, "{y} across");
+        x / pull
+    };
+    for ranks in [1, 2] {
+        for (from, steps) in [(0, 0.0), (90, 0.0), (95, 5.0), (100, 10.0), (1000, 10.0)] {
+            let found = on(ranks, from);
+            assert!(
+                (found - steps).abs() < 1e-2,
+                "{ranks} ranks from {from}: {found} for {steps}"
+            );
+        }
     }
 }

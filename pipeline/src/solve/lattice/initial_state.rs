@@ -11,13 +11,13 @@ pub(super) fn set<const D: usize>(
     flow: &mut dyn LatticeFlow<D>,
     resolved: &Resolved<D>,
     frame: &Frame<D>,
-    earlier: Option<Earlier<D>>,
+    earlier: Option<Earlier<'_, D>>,
     observer: &mut dyn Observer,
 ) -> Result<(), Error> {
     let (initial, units) = (&resolved.initial, &resolved.units);
     if let Some(earlier) = earlier {
         earlier.check_covers(frame)?;
-        observer.note(&earlier.note());
+        earlier.note().iter().for_each(|note| observer.note(note));
         return Ok(flow.set_strained(&|x| earlier.on_lattice(frame, units, x))?);
     }
     let failed = |why: String| {

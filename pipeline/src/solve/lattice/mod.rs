@@ -6,6 +6,7 @@
 //! | `initial_state` | the state at the start: from the case, or from another run |
 //! | `judge` | the verdict |
 //! | `mesh_file` | a mesh file in place of a surface |
+//! | `pilot` | whether the time step is right by what the flow has shown, and another one if not |
 //! | `report` | what the summary has of these flows alone |
 //! | `set_up` | the device, the mesh of the case, the plan and its forecast, the flow |
 
@@ -13,6 +14,7 @@ mod budget;
 mod initial_state;
 mod judge;
 mod mesh_file;
+mod pilot;
 mod report;
 mod set_up;
 mod start;
@@ -43,6 +45,7 @@ use cutlink_solver::{
 };
 use cutlink_voxelizer::Mesh;
 use judge::End;
+use pilot::{Pilot, PilotNotes};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use start::SetUp;
@@ -81,6 +84,7 @@ struct Lattice<'a, const D: usize> {
     /// How ranks share the flow, if there are several.
     shares: Option<Shares>,
     set_up: SetUp,
+    pilot: Pilot,
     /// What the verdict is about, once the run has ended.
     end: Option<End<D>>,
 }
@@ -202,14 +206,19 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
 
     fn next_due(&self, step: u64) -> Option<u64> {
         let every = self.integrals.every;
-        (every > 0).then(|| step - step % every + every)
+        let of_integrals = (every > 0).then(|| step - step % every + every);
+        of_integrals
+            .into_iter()
+            .chain(self.pilot.next_due(step))
+            .min()
     }
 
     fn look(&mut self, seen: &Seen<'_, D>, now: &mut FlowState<D>) -> Result<(), Error> {
         let step = seen.step;
         let of_energy = self.energy.is_some() && step.is_multiple_of(CHUNK) && !seen.is_start;
         let of_integrals = self.integrals.is_due(step);
-        if !(seen.is_watched || of_energy || of_integrals) {
+        let of_pilot = self.pilot.is_due(step);
+        if !(seen.is_watched || of_energy || of_integrals || of_pilot) {
             return Ok(());
         }
         let means = match (of_integrals, seen.is_watched) {
@@ -227,7 +236,14 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
             let faces = self.openings.look(mesh, &now.snapshot, step);
             self.faces.push(faces);
         }
+        if of_pilot {
+            self.pilot.add(bulk, &self.resolved);
+        }
         Ok(())
+    }
+
+    fn hands_over(&self) -> bool {
+        self.pilot.next().is_some()
     }
 
     fn growth(&self) -> Option<Growth> {
@@ -276,6 +292,7 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         let notes = [
             ("looks", serde_json::to_value(&self.looks)),
             ("faces", serde_json::to_value(&self.faces)),
+            ("pilot", serde_json::to_value(self.pilot.notes())),
         ];
         let value = |of: serde_json::Result<Value>| of.expect("numbers are JSON");
         let notes = notes.map(|(name, of)| (name.to_owned(), value(of)));
@@ -288,11 +305,13 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         struct Notes {
             looks: Vec<Bulk>,
             faces: Vec<FacesLook>,
+            pilot: PilotNotes,
         }
         let notes: Notes = serde_json::from_value(Value::Object(notes)).map_err(|e| {
             Error::input("the header of a checkpoint is not of this flow").because(&e)
         })?;
         (self.looks, self.faces) = (notes.looks, notes.faces);
+        self.pilot.take_notes(notes.pilot);
         Ok(())
     }
 

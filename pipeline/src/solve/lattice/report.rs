@@ -106,6 +106,7 @@ impl<const D: usize> Lattice<'_, D> {
             "mean_density": bulk.density,
             "integrals": self.integrals.summary(&integrals),
             "set_up": self.set_up,
+            "pilot": self.pilot.changes,
             "bytes": { "flow": self.sheet.flow, "output": self.sheet.output },
             "storage": self.sheet.stored(),
             "ranks": self.shares.as_ref().map(|s| s.to_json(None)),

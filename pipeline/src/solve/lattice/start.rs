@@ -1,6 +1,9 @@
 //! From a mesh to the run: the plan and its forecast, the flow, and what the run loop needs of the case.
 
-use super::{Lattice, budget, initial_state};
+use super::{
+    Lattice, budget, initial_state,
+    pilot::{self, OpenLaws, Pilot, PilotChange, PilotTerms},
+};
 use crate::solve::outcome::Outcome;
 use crate::solve::verdict::{openings::Openings, patience, sound};
 use crate::solve::{
@@ -33,7 +36,7 @@ use cutlink_mesher::{
 };
 use cutlink_meshing::options::MeshOptions;
 use cutlink_solver::{
-    CellStorage, LatticeFlow, Plan, RigidBodies, RunningMeans, kernels::FlowKernels,
+    CellStorage, LatticeFlow, Place, Plan, RigidBodies, RunningMeans, kernels::FlowKernels,
 };
 use cutlink_voxelizer::{EmbedParams, Mesh};
 use serde::Serialize;
@@ -62,7 +65,7 @@ pub(super) struct Inputs<'a, const D: usize> {
     pub(super) mesh: &'a Mesh<D>,
     pub(super) surfaces: Surfaces<'a, D>,
     /// Reads the flow of another run.
-    pub(super) load: &'a dyn Fn(&Path) -> Result<Earlier<D>, Error>,
+    pub(super) load: &'a dyn Fn(&Path) -> Result<Earlier<'static, D>, Error>,
     pub(super) options: &'a RunOptions,
     pub(super) only_plan: bool,
     pub(super) device: DeviceReport,
@@ -82,79 +85,123 @@ pub(super) struct SetUp {
     pub(super) flow: f64,
 }
 
-/// Takes a case through its run: the plan, its forecast, the flow, the loop.
-pub(super) fn solve<'a, const D: usize, B: FlowKernels<D>>(
+/// What a flow begins with, besides the inputs of its run.
+struct Begun<'a, const D: usize> {
+    /// The case, with the numerics that a pilot has chosen.
+    case: Case,
+    changes: Vec<PilotChange>,
+    /// The state that the pilot has ended with.
+    state: Option<Earlier<'a, D>>,
+}
+
+/// How a flow ended.
+enum Pass<'a, const D: usize> {
+    Ended(Outcome),
+    /// Its pilot has found another time step.
+    HandedOver(Begun<'a, D>),
+}
+
+/// Takes a case through its run: one flow, or several if the pilot changes the time step.
+pub(super) fn solve<const D: usize, B: FlowKernels<D>>(
     case: &Case,
-    inputs: Inputs<'a, D>,
+    inputs: Inputs<'_, D>,
     backend: &B,
-    observer: &'a mut dyn Observer,
+    observer: &mut dyn Observer,
 ) -> Result<Outcome, Error>
 where
     Facet<D>: Exact<D>,
 {
-    let (options, mesh) = (inputs.options, inputs.mesh);
+    // Of the run that the files so far are of.
+    let later = RunOptions {
+        replace: true,
+        resume: false,
+        ..inputs.options.clone()
+    };
+    let mut inputs: Inputs<'_, D> = inputs;
+    let may_resume = inputs.options.resume && pilot::may_have(case, inputs.options);
+    let resumed = may_resume.then(|| pilot::resumed(case)).flatten();
+    let (of_case, changes) = resumed.unwrap_or_else(|| (case.clone(), Vec::new()));
+    let mut begun = Begun {
+        case: of_case,
+        changes,
+        state: None,
+    };
+    loop {
+        begun = match pass(case, begun, &inputs, backend, observer)? {
+            Pass::Ended(outcome) => return Ok(outcome),
+            Pass::HandedOver(next) => next,
+        };
+        if let Some(change) = begun.changes.last() {
+            observer.note(&change.note());
+        }
+        inputs.options = &later;
+    }
+}
+
+/// Takes a flow through its part of the run: the plan, its forecast, the flow, the loop.
+fn pass<'a, const D: usize, B: FlowKernels<D>>(
+    original: &Case,
+    begun: Begun<'a, D>,
+    inputs: &Inputs<'a, D>,
+    backend: &B,
+    observer: &mut dyn Observer,
+) -> Result<Pass<'a, D>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (options, mesh, case) = (inputs.options, inputs.mesh, &begun.case);
     let name = case.name();
     let named = |error: Error| error.within(&name);
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
     check_accepted(&case.run.accept).map_err(named)?;
-    let resolved = resolve(case, &inputs)?;
-    let (mut plan, bodies) = plan_of(&inputs, &resolved, &name)?;
+    let resolved = resolve(case, inputs)?;
+    let (mut plan, bodies) = plan_of(inputs, &resolved, &name)?;
     let laws = Laws::of(&resolved, mesh);
     check_bounds(&plan, &resolved, &laws).map_err(named)?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
-        return Ok(Outcome::Served);
+        return Ok(Pass::Ended(Outcome::Served));
     }
-    let ranks = ranks_of(options);
-    let forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
-    let is_tried = forecast.shares.is_empty() && is_tried(forecast.sheet.flow);
-    let planned = match inputs.only_plan || observer.wants_summary() {
-        true => {
-            let of = (&plan, &resolved, &laws);
-            Some(forecast.told(backend, of, &inputs, is_tried, observer)?)
-        }
-        false => None,
+    let open = open_laws(original, inputs)?;
+    let mut setting = setting_of(case, &resolved, inputs, pilot::counted(&begun.changes))?;
+    let of_pilot = PilotTerms {
+        earliest: setting.earliest,
+        expected: laws.expected_compression(),
+        most: options.steps.unwrap_or(resolved.until.most()),
+        is_in_time: options.steps.is_none() && pilot::is_in_time(case),
     };
-    let of_sound = sound::notes(&resolved);
-    let notes = notes::of(&plan);
-    let notes = notes.iter().chain(&resolved.notes).chain(&of_sound);
-    notes.for_each(|note| observer.note(note));
-    // Where the summary is shown, its table has them.
-    if planned.is_none() {
-        laws.notes().iter().for_each(|note| observer.note(note));
+    let pilot = Pilot::new(begun.changes, open.clone(), of_pilot, resolved.is_unsteady);
+    let ranks = ranks_of(options);
+    let mut forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
+    forecast.pilot = pilot.at();
+    let is_tried = forecast.shares.is_empty() && is_tried(forecast.sheet.flow);
+    let mut planned = None;
+    if begun.state.is_none() {
+        let of = (&plan, &resolved, &laws);
+        planned = forecast.tell(backend, of, inputs, is_tried, observer)?;
     }
-    let planned = planned.filter(|_| inputs.only_plan);
     let planned = match planned {
-        Some(planned) if !is_tried => return Ok(Outcome::Planned(planned)),
+        Some(planned) if !is_tried => return Ok(Pass::Ended(Outcome::Planned(planned))),
         planned => planned,
     };
     forecast.sheet.check_memory(backend)?;
-    limit_cells(
-        case,
-        &resolved,
-        &mut plan,
-        forecast.averages,
-        backend.free_bytes(),
-    )
-    .map_err(named)?;
-    let earlier = earlier_of(&resolved, &inputs).map_err(named)?;
+    let free = backend.free_bytes();
+    limit_cells(case, &resolved, &mut plan, forecast.averages, free).map_err(named)?;
+    let earlier = match begun.state {
+        Some(state) => Some(state),
+        None => earlier_of(&resolved, inputs).map_err(named)?,
+    };
     set_up.plan = planning.elapsed().as_secs_f64();
     let starting = Instant::now();
     let mut flow = start(plan, backend, options, &ranks)?;
-    let Forecast {
-        sheet, mut shares, ..
-    } = forecast;
-    let mut shares = shares.pop();
+    let mut shares = forecast.shares.pop();
     note_messages(&*flow, shares.as_mut(), observer);
     flow.sample_forces_every(resolved.forces_every);
     initial_state::set(&mut *flow, &resolved, &mesh.frame, earlier, observer).map_err(named)?;
+    flow.set_steps(pilot.begun())?;
     flow.wait()?;
     set_up.flow = starting.elapsed().as_secs_f64();
-    let levels = flow.mesh()?.forest.levels.len();
-    let mut setting = setting_of(case, &resolved, &inputs, levels)?;
-    if bodies.as_ref().is_some_and(|bodies| bodies.is_followed()) {
-        setting.looks = Some(Looks::of_levels::<D>(levels, resolved.units.time));
-    }
+    setting.looks = looks_of(&*flow, &resolved, bodies.as_deref())?;
     let mut flow = Lattice {
         surface: inputs.surfaces.snapped,
         motions: bodies.as_ref().map(|of| motions_of(of, mesh, &resolved)),
@@ -167,26 +214,68 @@ where
         openings: Openings::new(&resolved),
         finest: mesh.forest.levels.len() - 1,
         earliest: setting.earliest,
-        sheet,
+        sheet: forecast.sheet,
         laws,
         shares,
         set_up,
+        pilot,
         end: None,
         resolved,
         flow,
     };
     if let Some(planned) = planned {
-        let tried = planned.tried(&mut flow, setting, options, observer);
-        return tried.map(Outcome::Planned);
+        let tried = planned.tried(&mut flow, setting, options, observer)?;
+        return Ok(Pass::Ended(Outcome::Planned(tried)));
     }
-    cutlink_flow::run(&mut flow, setting, options, observer).map(Outcome::Ran)
+    match cutlink_flow::run_or_hand_over(&mut flow, setting, options, observer)? {
+        Some(summary) => Ok(Pass::Ended(Outcome::Ran(summary))),
+        None => handed_over(flow, original, mesh, open).map(Pass::HandedOver),
+    }
+}
+
+/// The laws of the case before its numerics are chosen, if it may have a pilot.
+fn open_laws<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Option<OpenLaws>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    if !pilot::may_have(case, inputs.options) {
+        return Ok(None);
+    }
+    let (mesh, name) = (inputs.mesh, case.name());
+    let areas = areas_of(case, inputs)?;
+    let grid = CaseGrid {
+        areas: &areas,
+        ..CaseGrid::of(mesh)
+    };
+    let laws = laws::first(case, &name, grid, mesh)?;
+    let given = laws::Given::of(case);
+    Ok(Some(OpenLaws { laws, given }))
+}
+
+/// What goes on from a flow that hands over.
+fn handed_over<'a, const D: usize>(
+    flow: Lattice<'a, D>,
+    case: &Case,
+    mesh: &'a Mesh<D>,
+    open: Option<OpenLaws>,
+) -> Result<Begun<'a, D>, Error> {
+    let (next, open) = flow.pilot.next().zip(open).ok_or_else(|| {
+        // No flow without both hands over.
+        Error::input("a flow without a pilot has handed over")
+    })?;
+    let has_links = !mesh.links.is_empty();
+    Ok(Begun {
+        case: pilot::changed(case, &open, &next, &flow.resolved.case, has_links),
+        state: Some(Earlier::now(&*flow.flow, mesh, flow.resolved.units)?),
+        changes: flow.pilot.changes,
+    })
 }
 
 /// The flow of another run that the initial state is from, unless a checkpoint takes its place.
 fn earlier_of<const D: usize>(
     resolved: &Resolved<D>,
     inputs: &Inputs<'_, D>,
-) -> Result<Option<Earlier<D>>, Error> {
+) -> Result<Option<Earlier<'static, D>>, Error> {
     let initial = resolved.case.initial.as_ref();
     let from = initial.and_then(|table| table.from.as_deref());
     let from = from.filter(|_| !inputs.options.resume);
@@ -264,6 +353,8 @@ struct Forecast {
     sheet: Sheet,
     shares: Vec<Shares>,
     averages: OfAverages,
+    /// The root step at which the pilot judges.
+    pilot: Option<u64>,
 }
 
 impl Forecast {
@@ -299,7 +390,36 @@ impl Forecast {
             sheet,
             shares,
             averages: OfAverages(averages),
+            pilot: None,
         })
+    }
+
+    /// Says what the user should know before the flow runs; returns the plan if it is all that is asked for.
+    fn tell<const D: usize, B: FlowKernels<D>>(
+        &self,
+        backend: &B,
+        of: (&Plan<'_, D>, &Resolved<D>, &Laws),
+        inputs: &Inputs<'_, D>,
+        is_tried: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<RunPlan>, Error>
+    where
+        Facet<D>: Exact<D>,
+    {
+        let (plan, resolved, laws) = of;
+        let planned = match inputs.only_plan || observer.wants_summary() {
+            true => Some(self.told(backend, of, inputs, is_tried, observer)?),
+            false => None,
+        };
+        let of_sound = sound::notes(resolved);
+        let notes = notes::of(plan);
+        let notes = notes.iter().chain(&resolved.notes).chain(&of_sound);
+        notes.for_each(|note| observer.note(note));
+        // Where the summary is shown, its table has them.
+        if planned.is_none() {
+            laws.notes().iter().for_each(|note| observer.note(note));
+        }
+        Ok(planned.filter(|_| inputs.only_plan))
     }
 
     /// Shows the plan, with the speed of the backend unless the flow itself is tried, and returns it.
@@ -323,11 +443,13 @@ impl Forecast {
         let speed = (!is_tried).then(calibrated).transpose()?;
         let (device, shares) = (&inputs.device, &self.shares[..]);
         let text = self.sheet.text(plan, resolved, speed, shares, laws);
-        let text = format!("device  {}\n{text}", device.text());
+        let of_pilot = self.pilot.map(pilot::forecast).unwrap_or_default();
+        let text = format!("device  {}\n{text}{of_pilot}", device.text());
         observer.summary(&text)?;
-        let json = self
+        let mut json = self
             .sheet
             .to_json(plan, resolved, device, speed, shares, laws);
+        json["pilot"] = self.pilot.into();
         Ok(RunPlan::new(text, json))
     }
 }
@@ -397,19 +519,32 @@ fn bodies_of<const D: usize>(
     maker.bodies(&resolved.case.motion, steps).map(Some)
 }
 
-/// What the run loop needs of a case; the mesh has so many levels at the start.
+/// How a mesh follows the flow, if it does.
+fn looks_of<const D: usize>(
+    flow: &dyn LatticeFlow<D>,
+    resolved: &Resolved<D>,
+    bodies: Option<&RigidBodies<D>>,
+) -> Result<Option<Looks>, Error> {
+    let (levels, time) = (flow.mesh()?.forest.levels.len(), resolved.units.time);
+    let adaptation = resolved.params.adaptation.as_ref();
+    Ok(match bodies.is_some_and(RigidBodies::is_followed) {
+        true => Some(Looks::of_levels::<D>(levels, time)),
+        false => adaptation.map(|of| Looks::new(of, levels, time)),
+    })
+}
+
+/// What the run loop needs of a case, whose flow begins at a root step.
 fn setting_of<const D: usize>(
     case: &Case,
     resolved: &Resolved<D>,
     inputs: &Inputs<'_, D>,
-    levels: usize,
+    begun: u64,
 ) -> Result<RunSetting<D>, Error> {
-    let adaptation = resolved.params.adaptation.as_ref();
     Ok(RunSetting {
         file: case.file.clone(),
         folder: resolved.folder.clone(),
         until: resolved.until,
-        earliest: patience::earliest(resolved),
+        earliest: patience::earliest(resolved, begun),
         watch: resolved.case.run.watch != Some(false),
         accept: resolved.case.run.accept.clone(),
         checkpoint_every: resolved.checkpoint_every,
@@ -421,7 +556,7 @@ fn setting_of<const D: usize>(
         step_name: "root step",
         history: history_of(resolved, &inputs.mesh.patches),
         has_forces: resolved.params.forces,
-        looks: adaptation.map(|of| Looks::new(of, levels, resolved.units.time)),
+        looks: None,
         case: resolved.case.to_toml()?,
         fixed: fixed(&resolved.case).to_toml()?,
         mesh: inputs.mesh.checksum(),
@@ -449,11 +584,7 @@ where
 {
     let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
     let name = case.name();
-    let first = laws::without_bounds(case).resolve(&name, CaseGrid::of(mesh))?;
-    let areas = match first.by_mass.is_empty() {
-        true => Vec::new(),
-        false => first.areas(&Plan::new(mesh, first.params.clone())?, surface),
-    };
+    let areas = areas_of(case, inputs)?;
     let grid = CaseGrid {
         areas: &areas,
         ..CaseGrid::of(mesh)
@@ -473,6 +604,19 @@ where
     let outputs = &resolved.outputs;
     fields::check(&outputs.specs, &outputs.units, mesh).map_err(|error| error.within(&name))?;
     Ok(resolved)
+}
+
+/// The areas of the mass-flow boundaries of a case.
+fn areas_of<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Vec<(Place, f64)>, Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
+    let first = laws::without_bounds(case).resolve(&case.name(), CaseGrid::of(mesh))?;
+    Ok(match first.by_mass.is_empty() {
+        true => Vec::new(),
+        false => first.areas(&Plan::new(mesh, first.params.clone())?, surface),
+    })
 }
 
 /// The kind of a device: `cuda` of `cuda:1`.

@@ -3,7 +3,7 @@
 //! The lattice velocity is the least of: 0.05; a tenth at the fastest place; what keeps the pressure variation small enough; and what
 //! keeps the relaxation time at walls in its range. Where the last is the least, TRT has the widest range.
 
-use super::{Drive, Laws, percent, two_digits};
+use super::{Drive, Laws, Piloted, percent, two_digits};
 use crate::solve::{
     case::Case,
     resolve::{CaseGrid, LATTICE_VELOCITY, Resolved},
@@ -71,7 +71,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    fn of(case: &Case) -> Self {
+    pub(crate) fn of(case: &Case) -> Self {
         let (physics, numerics) = (&case.physics, &case.numerics);
         Self {
             lattice_velocity: physics.lattice_velocity.is_some() || physics.mach.is_some(),
@@ -147,6 +147,9 @@ impl Laws {
 
     /// The largest speed to expect, m/s.
     pub(super) fn fastest_place(&self) -> f64 {
+        if let Some(Piloted { fastest, .. }) = self.piloted {
+            return fastest;
+        }
         let prescribed = self.fastest.max(self.mean);
         let mut fastest = match (&self.body, &self.hydraulic, self.dimensions) {
             (Some(_), ..) => 2.0 * prescribed,
@@ -259,6 +262,33 @@ pub(crate) fn without_bounds(case: &Case) -> Case {
     case
 }
 
+impl Choice {
+    /// A case with these numerics, as chosen by the laws of the flow without them.
+    pub(crate) fn given_to(&self, case: &Case, laws: &Laws, has_links: bool) -> Case {
+        let given = Given::of(case);
+        let mut case = case.clone();
+        (case.physics.lattice_velocity, case.physics.mach) = (Some(self.lattice_velocity), None);
+        if self.collision != laws.collision && !given.wall && has_links {
+            case.numerics.wall = Some(self.wall);
+        }
+        case.numerics.collision = Some(self.collision);
+        case
+    }
+}
+
+/// The laws of a case before its numerics are chosen.
+///
+/// # Errors
+/// As [`Case::resolve`].
+pub(crate) fn first<const D: usize>(
+    case: &Case,
+    name: &str,
+    grid: CaseGrid<'_, D>,
+    mesh: &Mesh<D>,
+) -> Result<Laws, Error> {
+    Ok(Laws::of(&without_bounds(case).resolve(name, grid)?, mesh))
+}
+
 /// Resolves a case, with the time step, collision and wall scheme chosen where it gives none. Says so in the notes. The mesh has
 /// `missing` levels less than the flow.
 ///
@@ -275,8 +305,7 @@ pub(crate) fn choose<const D: usize>(
     if given.lattice_velocity && given.collision {
         return case.resolve(name, grid);
     }
-    let first = without_bounds(case).resolve(name, grid)?;
-    let laws = Laws::of(&first, mesh).refined(missing);
+    let laws = first(case, name, grid, mesh)?.refined(missing);
     let choice = laws.choice(given);
     let (mut case, mut notes) = (case.clone(), Vec::new());
     if !given.lattice_velocity && choice.bound != Bound::Base {

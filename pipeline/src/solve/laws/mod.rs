@@ -24,7 +24,7 @@ mod geometry;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use choice::{choose, without_bounds};
+pub(crate) use choice::{Bound, Choice, Given, choose, first, without_bounds};
 
 use crate::solve::{resolve::Resolved, units::Physics};
 use cutlink_common::Error;
@@ -59,6 +59,13 @@ pub(crate) enum Drive {
     Walls,
     /// Nothing but the initial state.
     Nothing,
+}
+
+impl Drive {
+    /// Whether it keeps a flow up whose pressures the laws know.
+    pub(crate) fn passes(self) -> bool {
+        matches!(self, Self::Inlet | Self::Pressure | Self::Force)
+    }
 }
 
 /// A flow as the laws see it; lengths in m, velocities in m/s.
@@ -102,6 +109,17 @@ pub(crate) struct Laws {
     is_unsteady: bool,
     /// Root steps of the run.
     steps: f64,
+    /// What takes the place of expectations.
+    piloted: Option<Piloted>,
+}
+
+/// What the pilot of a run has measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Piloted {
+    /// Pressure variation over the density, m²/s².
+    pub(crate) head: f64,
+    /// The largest speed, m/s.
+    pub(crate) fastest: f64,
 }
 
 /// What a run has measured.
@@ -153,9 +171,8 @@ impl Laws {
         });
         let width = width::<D>(&of, is_confined);
         // What moving walls drive is recirculating, and its error another one.
-        let passes = !matches!(drive, Drive::Walls | Drive::Nothing);
         let is_array = has_body && of.faces == 0.0;
-        let passage = width.filter(|_| passes && !is_array);
+        let passage = width.filter(|_| drive.passes() && !is_array);
         let is_periodic = params.faces.contains(&[FaceCondition::Periodic; 2]);
         let is_parallel = match drive {
             Drive::Force => true,
@@ -204,6 +221,15 @@ impl Laws {
                 Until::Steps(steps) => steps,
                 Until::Settled { most, .. } => most,
             } as f64,
+            piloted: None,
+        }
+    }
+
+    /// With what a pilot has measured in place of what is expected.
+    pub(crate) fn piloted(&self, piloted: Piloted) -> Self {
+        Self {
+            piloted: Some(piloted),
+            ..self.clone()
         }
     }
 
@@ -219,6 +245,9 @@ impl Laws {
 
     /// The expected pressure variation over the density, m²/s², without sound.
     fn expected(&self) -> f64 {
+        if let Some(Piloted { head, .. }) = self.piloted {
+            return head;
+        }
         let nu = self.physics.viscosity;
         let fastest = self.mean.max(self.fastest);
         let duct = |mean: f64| match self.hydraulic {
@@ -269,6 +298,16 @@ impl Laws {
             (Drive::Walls, _) => (0.02, "of the velocity"),
             _ => (0.1, "of the flow rate"),
         }
+    }
+
+    /// The expected pressure variation over ρ c².
+    pub(crate) fn expected_compression(&self) -> f64 {
+        3.0 * self.expected() / self.speed().powi(2)
+    }
+
+    /// The error by a pressure variation over ρ c².
+    pub(crate) fn error_of_compression(&self, delta: f64) -> f64 {
+        self.sensitivity().0 * delta
     }
 
     fn compressibility(&self, delta: f64, when: &str) -> Check {
@@ -517,7 +556,7 @@ impl Laws {
 
     /// The checks that are known before the first step.
     pub(crate) fn forecast(&self) -> Vec<Check> {
-        let delta = 3.0 * self.expected() / self.speed().powi(2);
+        let delta = self.expected_compression();
         let mut checks = Vec::new();
         if delta > 0.0 {
             checks.push(self.compressibility(delta, "expected"));

@@ -17,8 +17,8 @@ const CLOSE: f64 = 1e-4;
 /// Bisections of the time of its last change.
 const HALVINGS: i32 = 24;
 
-/// Root steps that a flow takes at least.
-pub(crate) fn earliest<const D: usize>(resolved: &Resolved<D>) -> u64 {
+/// Root steps that a flow takes at least; one that goes on from another with another time step counts from this root step on.
+pub(crate) fn earliest<const D: usize>(resolved: &Resolved<D>, begun: u64) -> u64 {
     let (units, physics) = (&resolved.units, &resolved.physics);
     let most = resolved.until.most();
     let end = HORIZON * most as f64;
@@ -27,7 +27,7 @@ pub(crate) fn earliest<const D: usize>(resolved: &Resolved<D>) -> u64 {
     let changes = resolved.params.variations.iter();
     let changed = changes.filter_map(|variation| last_change(variation, cells, end));
     let ramps = ramps(&resolved.case).map(|seconds| seconds / units.time);
-    let starts = changed.chain(ramps).fold(0.0, f64::max);
+    let starts = changed.chain(ramps).fold(begun as f64, f64::max);
     let transit = cells.into_iter().fold(0.0, f64::max) * 3f64.sqrt();
     let length = physics.length / units.length;
     let passes = length / physics.lattice_velocity;
