@@ -244,6 +244,7 @@ impl<'a, const D: usize> Earlier<'a, D> {
             .unwrap_or_else(|| (self.beside(point), [0.0; D]));
         let strain = strain_at(&self.mesh, &self.strain, point).unwrap_or([[0.0; D]; D]);
         FluidAt {
+            density,
             pressure: pressure(density),
             velocity: velocity.map(|u| u * speed),
             strain: strain.map(|row| row.map(|s| s / self.units.time)),
@@ -278,13 +279,19 @@ impl<'a, const D: usize> Earlier<'a, D> {
     }
 
     /// The fluid in lattice units of a run, at a point in its root cells: strained as here, so that its stress is that of the run's
-    /// own viscosity and time step.
+    /// own viscosity and time step. An earlier part of the same run keeps its mass flow, which the density goes with: where it is steady
+    /// it stays so, and no sound is made.
     pub(super) fn on_lattice(&self, frame: &Frame<D>, units: &Units, x: [f64; D]) -> FluidState<D> {
         let place = std::array::from_fn(|a| frame.origin[a] + frame.dx * x[a]);
         let fluid = self.at(place, units.density);
-        let speed = units.velocity();
+        let square = units.density * units.velocity().powi(2);
+        let density = 1.0 + 3.0 * fluid.pressure / square;
+        let speed = match self.path {
+            Some(_) => units.velocity(),
+            None => units.velocity() * density / fluid.density,
+        };
         FluidState {
-            density: 1.0 + 3.0 * fluid.pressure / (units.density * speed * speed),
+            density,
             velocity: fluid.velocity.map(|u| u / speed),
             strain: fluid.strain.map(|row| row.map(|s| s * units.time)),
         }
@@ -293,6 +300,8 @@ impl<'a, const D: usize> Earlier<'a, D> {
 
 /// The fluid at a point, in SI units.
 struct FluidAt<const D: usize> {
+    /// In lattice units.
+    density: f64,
     pressure: f64,
     velocity: [f64; D],
     strain: [[f64; D]; D],

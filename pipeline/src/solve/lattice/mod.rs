@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `budget` | the cells that a mesh which follows the flow may have |
+//! | `forecast` | memory, shares of ranks and notes before the first step |
 //! | `initial_state` | the state at the start: from the case, or from another run |
 //! | `judge` | the verdict |
 //! | `mesh_file` | a mesh file in place of a surface |
@@ -11,6 +12,7 @@
 //! | `set_up` | the device, the mesh of the case, the plan and its forecast, the flow |
 
 mod budget;
+mod forecast;
 mod initial_state;
 mod judge;
 mod mesh_file;

@@ -8,25 +8,30 @@
 use crate::solve::{
     case::{Case, FaceTable},
     flux::parse,
-    laws::{Bound, Choice, Given, Laws, Piloted},
+    laws::{BARS, Bound, Choice, Given, Laws, Piloted},
     resolve::Resolved,
 };
 use cutlink_flow::{RunOptions, bulk::Bulk, checkpoint, setting::FOLDER};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Ratios of a time step to the one before that are not worth a change.
-const KEPT: [f64; 2] = [0.7, 1.4];
-/// An error by the pressure variation below which the time step is not reduced.
-const SLIGHT: f64 = 0.005;
+/// Ratios of a time step to the one before that are not worth a change. A pressure of half of what was expected, whose ratio is √2,
+/// is common.
+const KEPT: [f64; 2] = [0.7, 1.5];
 /// The largest change of the kinetic energy between the looks of a judgement.
 const DEVELOPED: f64 = 0.1;
+/// A pressure variation over ρ c² that is beyond all bounds while the flow still starts: with a ramp, and with the sound of a sudden
+/// start.
+const BEYOND: [f64; 2] = [0.05, 0.2];
+/// The same of a speed in lattice units.
+const TOO_FAST: f64 = 0.2;
 /// Changes of a run.
-const MOST: usize = 2;
-/// Looks at the flow before a judgement, in the last quarter of the time since it began.
-const LOOKS: u64 = 8;
-/// What that time is a multiple of, in root steps.
-const ROUND: u64 = 8 * LOOKS;
+const MOST: usize = 3;
+/// Looks at the flow before a judgement, evenly spaced, and those of them that count: in the last quarter.
+const LOOKS: u64 = 32;
+const LATE: usize = 8;
+/// What the time before a judgement is a multiple of, in root steps.
+const ROUND: u64 = 2 * LOOKS;
 
 /// A change of the time step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,6 +134,8 @@ pub(super) struct PilotTerms {
     /// Root steps of the run, and whether they are those of a given time.
     pub(super) most: u64,
     pub(super) is_in_time: bool,
+    /// Whether the flow starts from rest with a ramp.
+    pub(super) has_ramp: bool,
 }
 
 /// Whether the duration of a case is a time.
@@ -202,11 +209,13 @@ impl Pilot {
             return;
         };
         watch.looks.push(bulk);
-        if bulk.step < watch.at() {
-            return;
-        }
-        match watch.judge(resolved) {
+        let judged = match bulk.step < watch.at() {
+            true => watch.judge_early(resolved),
+            false => watch.judge(resolved),
+        };
+        match judged {
             Judged::Right => self.watch = None,
+            Judged::TooEarly => {}
             Judged::Unclear => {
                 watch.looks.clear();
                 watch.span *= 2;
@@ -252,6 +261,8 @@ impl Pilot {
 /// What a pilot finds.
 enum Judged {
     Right,
+    /// Before its time, with nothing that is out of bounds.
+    TooEarly,
     /// The pressure still swings about what would be right.
     Unclear,
     Off(Choice, PilotChange),
@@ -269,13 +280,13 @@ impl Watch {
 
     /// The root steps of its looks.
     fn dues(&self) -> impl Iterator<Item = u64> {
-        let (at, spacing) = (self.at(), self.span / (4 * LOOKS));
-        (0..LOOKS).rev().map(move |n| at - n * spacing)
+        let (begun, spacing) = (self.begun, self.span / LOOKS);
+        (1..=LOOKS).map(move |n| begun + n * spacing)
     }
 
     /// Whether the kinetic energy has stopped changing.
-    fn is_developed(&self) -> bool {
-        let energies = || self.looks.iter().map(|look| look.energy);
+    fn is_developed(looks: &[Bulk]) -> bool {
+        let energies = || looks.iter().map(|look| look.energy);
         let least = energies().min_by(f64::total_cmp);
         let most = energies().max_by(f64::total_cmp);
         least
@@ -283,54 +294,84 @@ impl Watch {
             .is_some_and(|(least, most)| most - least < DEVELOPED * most)
     }
 
-    /// Compares the time step with the one by the laws with what was measured. All looks have to agree on it.
+    /// The numerics by the laws with a pressure variation over ρ c² and a speed in lattice units.
+    fn choice<const D: usize>(&self, resolved: &Resolved<D>, delta: f64, fastest: f64) -> Choice {
+        let speed = resolved.units.velocity();
+        let laws = self.open.laws.piloted(Piloted {
+            head: delta / 3.0 * speed * speed,
+            fastest: fastest * speed,
+        });
+        laws.choice(self.open.given)
+    }
+
+    /// While the flow starts, only what is beyond all bounds changes the time step: the flow might not live until it has started.
+    fn judge_early<const D: usize>(&self, resolved: &Resolved<D>) -> Judged {
+        let Some(look) = self.looks.last() else {
+            return Judged::TooEarly;
+        };
+        let (delta, fastest) = (look.compression(), look.fastest);
+        let next = self.choice(resolved, delta, fastest);
+        let is_beyond = delta > BEYOND[usize::from(!self.terms.has_ramp)] || fastest > TOO_FAST;
+        let is_slower = next.lattice_velocity < KEPT[0] * resolved.physics.lattice_velocity;
+        let off = (is_beyond && is_slower).then(|| self.off(resolved, next, delta));
+        off.flatten().unwrap_or(Judged::TooEarly)
+    }
+
+    /// Compares the time step with the one by the laws with what was measured. All late looks have to agree on it.
     fn judge<const D: usize>(&self, resolved: &Resolved<D>) -> Judged {
-        if !self.is_developed() {
+        let late = &self.looks[self.looks.len().saturating_sub(LATE)..];
+        if !Self::is_developed(late) {
             return Judged::Unclear;
         }
-        let (units, now) = (&resolved.units, resolved.physics.lattice_velocity);
-        let deltas = self.looks.iter().map(Bulk::compression);
-        let least = deltas.clone().min_by(f64::total_cmp).unwrap_or(f64::NAN);
-        let most = deltas.clone().max_by(f64::total_cmp).unwrap_or(f64::NAN);
-        let mean = deltas.sum::<f64>() / self.looks.len() as f64;
-        let speeds = self.looks.iter().map(|look| look.fastest);
-        let fastest = speeds.fold(0.0, f64::max) * units.velocity();
-        let choice = |delta: f64| {
-            let head = delta / 3.0 * units.velocity().powi(2);
-            let laws = self.open.laws.piloted(Piloted { head, fastest });
-            laws.choice(self.open.given)
-        };
-        let ratio = |of: &Choice| of.lattice_velocity / now;
+        let deltas = || late.iter().map(Bulk::compression);
+        let least = deltas().min_by(f64::total_cmp).unwrap_or(f64::NAN);
+        let most = deltas().max_by(f64::total_cmp).unwrap_or(f64::NAN);
+        let mean = deltas().sum::<f64>() / late.len() as f64;
+        let fastest = late.iter().map(|look| look.fastest).fold(0.0, f64::max);
+        let choice = |delta: f64| self.choice(resolved, delta, fastest);
+        let ratio = |of: &Choice| of.lattice_velocity / resolved.physics.lattice_velocity;
         let (fast, slow) = (choice(least), choice(most));
         let error = self.open.laws.error_of_compression(least);
-        let is_slight = fast.bound == Bound::Head && error < SLIGHT;
-        let (next, delta) = match (ratio(&slow), ratio(&fast)) {
+        let is_slight = fast.bound == Bound::Head && error < BARS[0];
+        let off = match (ratio(&slow), ratio(&fast)) {
             (_, high) if high < KEPT[0] && is_slight => return Judged::Right,
-            (_, high) if high < KEPT[0] => (choice(mean), mean),
-            (low, _) if low > KEPT[1] => (slow, most),
+            (_, high) if high < KEPT[0] => self.off(resolved, choice(mean), mean),
+            (low, _) if low > KEPT[1] => self.off(resolved, slow, most),
             (low, high) if low >= KEPT[0] && high <= KEPT[1] => return Judged::Right,
-            _ => return Judged::Unclear,
+            _ => None,
         };
-        let step = self.at();
-        let counts = (step as f64 / ratio(&next)).round() as u64;
+        off.unwrap_or(Judged::Unclear)
+    }
+
+    /// The change to other numerics at the last look, if the run has time for it.
+    fn off<const D: usize>(
+        &self,
+        resolved: &Resolved<D>,
+        next: Choice,
+        delta: f64,
+    ) -> Option<Judged> {
+        let look = self.looks.last()?;
+        let (units, now) = (&resolved.units, resolved.physics.lattice_velocity);
+        let ratio = next.lattice_velocity / now;
+        let counts = (look.step as f64 / ratio).round() as u64;
         let end = match self.terms.is_in_time {
-            true => (self.terms.most as f64 / ratio(&next)) as u64,
+            true => (self.terms.most as f64 / ratio) as u64,
             false => self.terms.most,
         };
         if 2 * counts > end {
-            return Judged::Unclear;
+            return None;
         }
         let change = PilotChange {
-            steps: [step, counts],
-            time: step as f64 * units.time,
+            steps: [look.step, counts],
+            time: look.step as f64 * units.time,
             lattice_velocity: [now, next.lattice_velocity],
             collision: next.collision.to_string(),
             bound: next.bound.to_string(),
             pressure_variation: delta,
             expected: self.terms.expected,
-            fastest,
+            fastest: look.fastest * units.velocity(),
         };
-        Judged::Off(next, change)
+        Some(Judged::Off(next, change))
     }
 }
 
@@ -378,7 +419,6 @@ pub(super) fn resumed(case: &Case) -> Option<(Case, Vec<PilotChange>)> {
 /// What a pilot is, for a forecast.
 pub(super) fn forecast(at: u64) -> String {
     format!(
-        "pilot: at root step {at} the time step is compared with what pressures and speeds ask for; where it is well off, the run \
-         goes on with another one, {MOST} times at most (a given lattice_velocity stays)\n"
+        "pilot: at root step {at} measured pressures and speeds may change the time step (not a given lattice_velocity)\n"
     )
 }

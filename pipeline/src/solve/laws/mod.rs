@@ -21,6 +21,7 @@
 mod choice;
 mod drive;
 mod geometry;
+mod numbers;
 #[cfg(test)]
 mod tests;
 
@@ -36,9 +37,10 @@ use cutlink_solver::{Collision, FaceCondition, Precision, WallScheme, is_driven_
 use cutlink_voxelizer::Mesh;
 use drive::{along, inlet, narrows, openings, pull, wall_of, width};
 use geometry::Geometry;
+pub(crate) use numbers::{percent, two_digits};
 
 /// Bars of a relative error.
-const BARS: [f64; 2] = [0.01, 0.03];
+pub(crate) const BARS: [f64; 2] = [0.01, 0.03];
 /// h from which on flows take their time, and beyond which they are lost.
 const SLOW: [f64; 2] = [4.0, 10.0];
 /// Relaxation times of h steps each that a run needs at least.
@@ -622,22 +624,4 @@ fn magic(collision: Collision, h: f64) -> f64 {
         Collision::Cumulant { .. } if h < 1.0 / 14.0 => 0.15,
         Collision::Cumulant { .. } => 0.75 * h,
     }
-}
-
-/// A number with two significant digits, as a user would write it.
-pub(crate) fn two_digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    let places = 1 - value.abs().log10().floor() as i32;
-    match places {
-        0..=5 => format!("{value:.*}", places as usize),
-        _ if (-5..0).contains(&places) => format!("{value:.0}"),
-        _ => format!("{value:.1e}"),
-    }
-}
-
-/// A share in per cent, with two digits.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", two_digits(100.0 * share))
 }

@@ -36,7 +36,7 @@ pub(crate) fn earliest<const D: usize>(resolved: &Resolved<D>, begun: u64) -> u6
 }
 
 /// The ramps that a case gives, in seconds.
-fn ramps(case: &Case) -> impl Iterator<Item = f64> {
+pub(crate) fn ramps(case: &Case) -> impl Iterator<Item = f64> {
     let faces = case.boundary.faces();
     let faces = faces.as_flattened().iter();
     let faces: Vec<f64> = faces.filter_map(|face| face.as_ref()?.ramp).collect();
