@@ -288,7 +288,8 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// The mesh of an adapted forest: of its blocks, the former ids, [`NONE`](cutlink_amr::NONE) where they are new.
     fn mesh_of(&self, forest: &Forest<D>, old_of: &[u32]) -> Result<FlowMesh<D>, TwoPhaseError> {
         let solid = transfer::solid(&self.mesh, forest, old_of)?;
-        FlowMesh::make(forest, self.mesh.origin(), self.mesh.width(0), solid)
+        let made = FlowMesh::make(forest, self.mesh.origin(), self.mesh.width(0), solid)?;
+        Ok(self.mesh.give_bodies(made))
     }
 
     /// Which blocks are to have children, within the budget.
@@ -438,7 +439,12 @@ impl<const D: usize> TwoPhaseFlow<D> {
         }
         let solid = transfer::solid_at(&self.mesh, now, &forest)?;
         let mesh = FlowMesh::make(&forest, self.mesh.origin(), self.mesh.width(0), solid)?;
-        let fields = transfer::empty(&Host, &mesh)?;
+        let mesh = self.mesh.give_bodies(mesh);
+        let mut fields = transfer::empty(&Host, &mesh)?;
+        if let Some(heat) = &self.host.fields.heat {
+            let temperature = transfer::array(mesh.blocks.cells())?;
+            fields.heat = Some(heat.with::<Host>(temperature));
+        }
         let host = Running::new(Host, &mesh, fields)?;
         self.take_mesh(mesh, host)?;
         self.following.as_mut().expect("as above").forest = forest;

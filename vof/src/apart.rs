@@ -4,22 +4,24 @@ use crate::TwoPhaseError;
 use crate::adapt::{SeenBlocks, Sight};
 use crate::flow::StepDone;
 use crate::grains::Coupled;
-use crate::kernels::TwoPhaseKernels;
+use crate::heat_params::HeatField;
+use crate::heat_step::HeatKernels;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
-use crate::running::{Fields, Next, Running, Way, by_axis};
+use crate::running::{Fields, Next, Running, Shown, Way, by_axis};
 use crate::survey::Survey;
+use cutlink_device::Host;
 
 /// The state of a flow in a backend's memory. It is made from the host's fields where there is none.
 #[derive(Debug)]
-pub(crate) struct Apart<const D: usize, B: TwoPhaseKernels<D>> {
+pub(crate) struct Apart<const D: usize, B: HeatKernels<D>> {
     backend: B,
     running: Option<Running<D, B>>,
     /// Whether it has done steps that the host's fields do not have.
     is_ahead: bool,
 }
 
-impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
+impl<const D: usize, B: HeatKernels<D>> Apart<D, B> {
     pub(crate) fn new(backend: B) -> Self {
         Self {
             backend,
@@ -54,7 +56,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
         params: &FlowParams<D>,
         host: &Fields<D>,
         way: Way,
-    ) -> Result<Vec<f64>, TwoPhaseError> {
+    ) -> Result<Shown, TwoPhaseError> {
         self.prepare(mesh, host)?.after(mesh, params, way)
     }
 
@@ -127,30 +129,37 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Apart<D, B> {
     }
 }
 
-fn uploaded<const D: usize, B: TwoPhaseKernels<D>>(
+fn uploaded<const D: usize, B: HeatKernels<D>>(
     backend: &B,
     from: &Fields<D>,
 ) -> Result<Fields<D, B>, TwoPhaseError> {
     let of = |values: &Vec<f64>| backend.upload(values.clone());
+    let warm = |heat: &HeatField<D>| Ok::<_, TwoPhaseError>(heat.with::<B>(of(&heat.temperature)?));
+    let heat = from.heat.as_ref().map(warm).transpose()?;
     Ok(Fields {
         alpha: of(&from.alpha)?,
         velocity: by_axis(|a| of(&from.velocity[a]))?,
         pressure: of(&from.pressure)?,
         flux: of(&from.flux)?,
         pull: by_axis(|a| of(&from.pull[a]))?,
+        heat,
     })
 }
 
-fn downloaded<const D: usize, B: TwoPhaseKernels<D>>(
+fn downloaded<const D: usize, B: HeatKernels<D>>(
     backend: &B,
     from: &Fields<D, B>,
 ) -> Result<Fields<D>, TwoPhaseError> {
     let of = |values: &B::Buf<f64>| backend.download(values);
+    let warm =
+        |heat: &HeatField<D, B>| Ok::<_, TwoPhaseError>(heat.with::<Host>(of(&heat.temperature)?));
+    let heat = from.heat.as_ref().map(warm).transpose()?;
     Ok(Fields {
         alpha: of(&from.alpha)?,
         velocity: by_axis(|a| of(&from.velocity[a]))?,
         pressure: of(&from.pressure)?,
         flux: of(&from.flux)?,
         pull: by_axis(|a| of(&from.pull[a]))?,
+        heat,
     })
 }

@@ -1,5 +1,6 @@
 //! What callers use, compiled here once for 2D and once for 3D: see [`of_dimension`].
 
+use crate::running::Shown;
 use crate::{
     FlowMesh, FlowParams, FluidLoad, InterfaceLook, LiquidShape, PhaseIntegrals, StepDone,
     TwoPhaseError, TwoPhaseFlow,
@@ -13,7 +14,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) mesh: fn(&Forest<D>, [f64; D], f64, Vec<u64>) -> Made<FlowMesh<D>>,
     pub(crate) make: fn(FlowMesh<D>, FlowParams<D>, &[LiquidShape<D>]) -> Made<TwoPhaseFlow<D>>,
     pub(crate) step: fn(&mut TwoPhaseFlow<D>, f64) -> Made<StepDone>,
-    pub(crate) after: fn(&mut TwoPhaseFlow<D>) -> Made<Vec<f64>>,
+    pub(crate) after: fn(&mut TwoPhaseFlow<D>) -> Made<Shown>,
     pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,

@@ -1,5 +1,6 @@
-//! The equations of a step that are solved, of the pressure and of the viscosity: their operators and arrays.
+//! The equations of a step that are solved, of the pressure, the viscosity and the temperature: their operators and arrays.
 
+use crate::heat_step::HeatWork;
 use crate::kernels::{Scene, TwoPhaseKernels};
 use crate::running::{by_axis, copied};
 use crate::{TwoPhaseError, transfer};
@@ -7,11 +8,12 @@ use cutlink_elliptic::{EllipticError, EllipticOperator, SolveWork, Stop, faces};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Operators, which are kept from step to step, and arrays of both equations.
+/// Operators, which are kept from step to step, and arrays of all equations.
 #[derive(Debug)]
 pub(crate) struct Equations<const D: usize, B: TwoPhaseKernels<D>> {
     pressure: Option<EllipticOperator<D, B>>,
     viscosity: Option<EllipticOperator<D, B>>,
+    conduction: Option<EllipticOperator<D, B>>,
     work: SolveWork<B>,
     /// Wall time of making operators since it was asked for, s.
     setup: f64,
@@ -23,6 +25,8 @@ pub(crate) struct Equations<const D: usize, B: TwoPhaseKernels<D>> {
     /// Stresses, or accelerations before the pressure's.
     pub(crate) faces: B::Buf<f64>,
     pub(crate) viscous: Option<Viscous<D, B>>,
+    /// Of conduction, once there was a step of it.
+    pub(crate) heat: Option<HeatWork<B>>,
 }
 
 /// Arrays of the viscous equations.
@@ -43,6 +47,13 @@ fn of_pressure(source: EllipticError) -> TwoPhaseError {
 fn of_viscosity(source: EllipticError) -> TwoPhaseError {
     TwoPhaseError::Elliptic {
         what: "viscosity",
+        source,
+    }
+}
+
+fn of_heat(source: EllipticError) -> TwoPhaseError {
+    TwoPhaseError::Elliptic {
+        what: "conduction of heat",
         source,
     }
 }
@@ -90,6 +101,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
         Ok(Self {
             pressure: None,
             viscosity: None,
+            conduction: None,
             work: SolveWork::default(),
             setup: 0.0,
             conductance: array(len)?,
@@ -97,6 +109,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
             b: array(cells)?,
             faces: array(len)?,
             viscous: is_viscous.then(viscous).transpose()?,
+            heat: None,
         })
     }
 
@@ -152,5 +165,20 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Equations<D, B> {
         let operator = self.viscosity.as_ref().expect("it was prepared");
         let solved = operator.solve(&self.b, u, stop, &mut self.work);
         Ok(solved.map_err(of_viscosity)?.iterations)
+    }
+
+    /// Takes the conductances and a diagonal into the operator of the temperature, and solves for it; returns iterations.
+    pub(crate) fn solve_heat(
+        &mut self,
+        at: &Scene<'_, D, B>,
+        diagonal: &B::Buf<f64>,
+        temperature: &mut B::Buf<f64>,
+        stop: Stop,
+    ) -> Result<usize, TwoPhaseError> {
+        let operator = (&mut self.conduction, &mut self.setup);
+        prepare(operator, at, &self.conductance, diagonal, of_heat)?;
+        let operator = self.conduction.as_ref().expect("it was prepared");
+        let solved = operator.solve(&self.b, temperature, stop, &mut self.work);
+        Ok(solved.map_err(of_heat)?.iterations)
     }
 }

@@ -5,9 +5,10 @@ use crate::adapt::{Following, SeenBlocks, Sight};
 use crate::apart::Apart;
 use crate::compiled::compiled;
 use crate::grains::Coupled;
+use crate::heat_params::HeatAccount;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
-use crate::running::{Fields, Next, Running, Way};
+use crate::running::{Fields, Next, Running, Shown, Way};
 use crate::survey::{self, BOUND, Survey};
 use crate::transfer::{self, array};
 use crate::{LiquidShape, Turning, TwoPhaseError, shape};
@@ -28,7 +29,8 @@ const MOST_SWEEPS: f64 = 100.0;
 /// A state to go on from: the arrays one after another, and the clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoPhaseState {
-    /// Fractions, velocity components, pressure, velocities through faces, accelerations.
+    /// Fractions, velocity components, pressure, velocities through faces, accelerations; of a flow with heat its temperature and
+    /// account.
     pub values: Vec<f64>,
     /// Of a mesh that follows the interface: by block, 1 where it has children.
     pub refined: Vec<u8>,
@@ -53,6 +55,8 @@ pub struct StepDone {
     pub pressure_iterations: usize,
     /// Most iterations of a component's viscosity.
     pub viscous_iterations: usize,
+    /// Iterations of conduction; 0 without heat.
+    pub heat_iterations: usize,
     /// The largest divergence of a cell that is left, times the step.
     pub divergence: f64,
     /// Cells whose curvature is from heights, and from a fit where heights are missing.
@@ -63,8 +67,8 @@ pub struct StepDone {
 
 /// A two-phase flow on a mesh.
 ///
-/// Memory in bytes a cell: 16 + 26 D for the fields, and with the arrays of steps about 145 + 118 D + 10 D² (595 in 3D); on a GPU
-/// there, beside the fields on the host.
+/// Memory in bytes a cell: 16 + 26 D for the fields, and with the arrays of steps about 145 + 118 D + 10 D² (595 in 3D), with heat
+/// about 60 + 23 D more; on a GPU there, beside the fields on the host.
 #[derive(Debug)]
 pub struct TwoPhaseFlow<const D: usize> {
     pub(crate) mesh: FlowMesh<D>,
@@ -78,8 +82,8 @@ pub struct TwoPhaseFlow<const D: usize> {
     steps: u64,
     /// How far volume and momentum are behind the velocities through faces, s: half a step.
     behind: f64,
-    /// Fractions at the time of the velocities, where those of the state are behind.
-    shown: Vec<f64>,
+    /// Fractions and temperatures at the time of the velocities, where those of the state are behind.
+    pub(crate) shown: Shown,
     /// The largest velocity through a face over the width of its cells, 1/s, once it is known.
     fastest: Option<f64>,
     /// Whether the interface is near coarse cells, once it is known.
@@ -142,7 +146,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             time: 0.0,
             steps: 0,
             behind: 0.0,
-            shown: Vec::new(),
+            shown: Shown::default(),
             fastest: None,
             is_at_edge: None,
             following: None,
@@ -278,7 +282,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         match went {
             Ok(of) => self.sync().map(|()| of).map_err(E::from),
             Err(error) => {
-                self.shown.clear();
+                self.shown = Shown::default();
                 // The first error is the one that counts.
                 let _ = self.fetch();
                 Err(error)
@@ -286,7 +290,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
         }
     }
 
-    /// Finds the fractions that belong to the velocities.
+    /// Finds the fractions and temperatures that belong to the velocities.
     ///
     /// # Errors
     /// An interface on a coarse level, memory.
@@ -294,12 +298,12 @@ impl<const D: usize> TwoPhaseFlow<D> {
         self.shown = if self.behind > 0.0 {
             (compiled::<D>().after)(self)?
         } else {
-            Vec::new()
+            Shown::default()
         };
         Ok(())
     }
 
-    pub(crate) fn after_here(&mut self) -> Result<Vec<f64>, TwoPhaseError> {
+    pub(crate) fn after_here(&mut self) -> Result<Shown, TwoPhaseError> {
         let way = self.way(self.behind);
         let (mesh, params) = (&self.mesh, &self.params);
         #[cfg(feature = "cuda")]
@@ -412,7 +416,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
     }
 
     /// What was found of the state before holds no longer.
-    fn changed(&mut self) {
+    pub(crate) fn changed(&mut self) {
         (self.fastest, self.is_at_edge) = (None, None);
         if let Some(grains) = &mut self.grains {
             grains.forget();
@@ -453,15 +457,16 @@ impl<const D: usize> TwoPhaseFlow<D> {
             return Err(TwoPhaseError::Unbounded { value: c, at, time });
         }
         let moves = fields.velocity.iter().all(|u| u[own].is_finite());
-        let what = match (c.is_finite(), moves) {
-            (false, _) => "volume fraction",
-            (true, false) => "velocity",
-            (true, true) => "pressure",
+        let what = match (c.is_finite(), moves, fields.pressure[own].is_finite()) {
+            (false, ..) => "volume fraction",
+            (true, false, _) => "velocity",
+            (true, true, false) => "pressure",
+            (true, true, true) => "temperature",
         };
         Err(TwoPhaseError::NotFinite { what, at, time })
     }
 
-    /// Moves the volume alone, by the velocities through faces that are set.
+    /// Moves volume and heat alone, by the velocities through faces that are set.
     ///
     /// # Errors
     /// An interface on a coarse level.
@@ -524,6 +529,9 @@ impl<const D: usize> TwoPhaseFlow<D> {
         if self.grains.is_some() {
             crate::grains::check_turning(&params)?;
         }
+        if let Some(heat) = &self.host.fields.heat {
+            crate::heat_params::check_turning(&heat.params, &params)?;
+        }
         self.params = params;
         Ok(())
     }
@@ -540,10 +548,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
 
     /// Volume fractions of the liquid.
     pub fn alpha(&self) -> &[f64] {
-        if self.shown.is_empty() {
+        if self.shown.alpha.is_empty() {
             &self.host.fields.alpha
         } else {
-            &self.shown
+            &self.shown.alpha
         }
     }
 
@@ -586,6 +594,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
         values.extend(&fields.pressure);
         values.extend(&fields.flux);
         fields.pull.iter().for_each(|pull| values.extend(pull));
+        if let Some(heat) = &fields.heat {
+            values.extend(&heat.temperature);
+            values.extend(heat.account.save());
+        }
         let refined = |f: &Following<D>| {
             let has = |id| u8::from(!f.forest.is_leaf(id));
             (0..f.forest.capacity() as u32).map(has).collect()
@@ -614,7 +626,10 @@ impl<const D: usize> TwoPhaseFlow<D> {
             None => self.mesh.blocks.len(),
         };
         let cells = 2 * (D + 1) * dims::cells(D);
-        Ok(blocks * (cells + faces::per_block(D)))
+        let of_heat = self.host.fields.heat.as_ref().map_or(0, |heat| {
+            blocks * dims::cells(D) + HeatAccount::words(heat.params.patches())
+        });
+        Ok(blocks * (cells + faces::per_block(D)) + of_heat)
     }
 
     /// Goes on from a saved state of the same parameters and mesh, or of a mesh that follows the interface.
@@ -643,10 +658,15 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let (pressure, rest) = rest.split_at(n);
         fields.pressure.copy_from_slice(pressure);
         let (flux, pull) = rest.split_at(fields.flux.len());
-        for (pull, saved) in fields.pull.iter_mut().zip(pull.chunks(n)) {
-            pull.copy_from_slice(saved);
+        for (to, saved) in fields.pull.iter_mut().zip(pull.chunks(n)) {
+            to.copy_from_slice(saved);
         }
         fields.flux.copy_from_slice(flux);
+        if let Some(heat) = &mut fields.heat {
+            let (temperature, account) = pull[D * n..].split_at(n);
+            heat.temperature.copy_from_slice(temperature);
+            heat.account = HeatAccount::restored(account);
+        }
         (self.time, self.steps, self.behind) = (state.time, state.steps, state.behind);
         self.show()
     }

@@ -460,6 +460,14 @@ impl<const D: usize> TwoPhaseFlow<D> {
     /// A flow in 2D; another box; grains that are too small, or on a coarse level; memory.
     pub fn with_grains(mut self, bed: Bed, coupling: GrainCoupling) -> Result<Self, TwoPhaseError> {
         check_turning(&self.params)?;
+        let heat = self.heat_account().map_or(0.0, |of| of.heat);
+        let has_none = self.heat_account().is_none();
+        crate::check(
+            "the heat of a flow with grains",
+            heat,
+            has_none,
+            "not there",
+        )?;
         let coupled = Coupled::new(&self.mesh, bed, coupling)?;
         coupled.cells(&self.mesh)?;
         self.grains = Some(Box::new(coupled));

@@ -29,6 +29,8 @@ pub struct FlowMesh<const D: usize> {
     around: Vec<u32>,
     /// By block: bits of solid cells.
     solid: Vec<u64>,
+    /// Of solid cells, by cell: the number of their body plus 1; empty where nobody asks.
+    pub(crate) bodies: Vec<u8>,
     origin: [f64; D],
     /// Width of a cell of the root level, m.
     root_width: f64,
@@ -114,6 +116,7 @@ impl<const D: usize> FlowMesh<D> {
             blocks,
             around,
             solid,
+            bodies: Vec::new(),
             origin,
             root_width,
             ghosts: Vec::new(),
@@ -264,6 +267,43 @@ impl<const D: usize> FlowMesh<D> {
     /// The centre of a cell, m.
     pub fn centre(&self, block: usize, cell: usize) -> [f64; D] {
         centre(&self.blocks, self.origin, self.root_width, block, cell)
+    }
+
+    /// Tells solid cells by the body that they are of: by cell the number of the body plus 1.
+    ///
+    /// # Panics
+    /// Where there is not one number for each cell.
+    #[must_use]
+    pub fn with_bodies(mut self, numbers: Vec<u8>) -> Self {
+        assert_eq!(numbers.len(), self.blocks.cells(), "a number for each cell");
+        self.bodies = numbers;
+        self
+    }
+
+    /// The number of the body that a solid cell is of.
+    pub(crate) fn body_of(&self, block: usize, cell: usize) -> Option<usize> {
+        let body = self.bodies.get(block * dims::cells(D) + cell);
+        let body = body.filter(|_| self.is_solid(block, cell));
+        body.and_then(|&of| usize::from(of).checked_sub(1))
+    }
+
+    /// A mesh of the same box whose solid cells have the bodies of this one.
+    pub(crate) fn give_bodies(&self, to: Self) -> Self {
+        if self.bodies.is_empty() {
+            return to;
+        }
+        let cells = dims::cells(D);
+        let mut numbers = vec![0; to.blocks.cells()];
+        let blocks = numbers.par_chunks_mut(cells).enumerate();
+        blocks.for_each(|(block, numbers)| {
+            for (cell, number) in numbers.iter_mut().enumerate() {
+                if to.is_solid(block, cell) {
+                    let (b, c) = self.holding(to.centre(block, cell));
+                    *number = self.bodies[b * cells + c];
+                }
+            }
+        });
+        to.with_bodies(numbers)
     }
 
     /// Whether a cell is solid.

@@ -4,7 +4,9 @@ use crate::adapt::{SeenBlocks, Sight};
 use crate::equations::Equations;
 use crate::flow::StepDone;
 use crate::grains::{Coupled, Exchange};
-use crate::kernels::{Scene, TwoPhaseKernels};
+use crate::heat_params::{HeatField, HeatNumbers};
+use crate::heat_step::{self, HeatKernels};
+use crate::kernels::Scene;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::penalty::GrainSum;
@@ -19,7 +21,7 @@ use cutlink_elliptic::faces;
 const BEGIN: usize = 3;
 
 /// Arrays of the state.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Fields<const D: usize, B: Backend = Host> {
     pub(crate) alpha: B::Buf<f64>,
     pub(crate) velocity: [B::Buf<f64>; D],
@@ -28,6 +30,15 @@ pub(crate) struct Fields<const D: usize, B: Backend = Host> {
     pub(crate) flux: B::Buf<f64>,
     /// Accelerations of cells in the last step by pressure, tension and weight.
     pub(crate) pull: [B::Buf<f64>; D],
+    /// Of a flow with heat.
+    pub(crate) heat: Option<HeatField<D, B>>,
+}
+
+/// What is to be shown of a state that is behind the velocities.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) alpha: Vec<f64>,
+    pub(crate) temperature: Vec<f64>,
 }
 
 /// How far volume and momentum are to move with the velocities through faces.
@@ -56,7 +67,7 @@ pub(crate) struct Next {
 
 /// A state with the arrays of its steps.
 #[derive(Debug)]
-pub(crate) struct Running<const D: usize, B: TwoPhaseKernels<D>> {
+pub(crate) struct Running<const D: usize, B: HeatKernels<D>> {
     backend: B,
     tables: B::Mesh,
     pub(crate) fields: Fields<D, B>,
@@ -66,7 +77,7 @@ pub(crate) struct Running<const D: usize, B: TwoPhaseKernels<D>> {
 
 /// Arrays of steps.
 #[derive(Debug)]
-struct Work<const D: usize, B: TwoPhaseKernels<D>> {
+struct Work<const D: usize, B: HeatKernels<D>> {
     interface: B::Interface,
     sweeps: SweepWork<D, B>,
     equations: Equations<D, B>,
@@ -74,11 +85,11 @@ struct Work<const D: usize, B: TwoPhaseKernels<D>> {
     acceleration: B::Buf<f64>,
 }
 
-impl<const D: usize, B: TwoPhaseKernels<D>> Work<D, B> {
-    fn new(at: &Scene<'_, D, B>) -> Result<Self, TwoPhaseError> {
+impl<const D: usize, B: HeatKernels<D>> Work<D, B> {
+    fn new(at: &Scene<'_, D, B>, has_heat: bool) -> Result<Self, TwoPhaseError> {
         Ok(Self {
             interface: B::interface(at)?,
-            sweeps: SweepWork::new(at, true)?,
+            sweeps: SweepWork::new(at, [true, has_heat])?,
             equations: Equations::new(at)?,
             acceleration: none(at)?,
         })
@@ -96,7 +107,22 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Work<D, B> {
             velocity: Some(&mut fields.velocity),
         };
         let (interface, w) = (&mut self.interface, &mut self.sweeps);
-        sweep::go(at, moved, &fields.flux, way, interface, w)
+        let heat = fields.heat.as_mut();
+        sweep::go(at, moved, heat, &fields.flux, way, interface, w)
+    }
+
+    /// Conducts heat, where the flow has some; returns iterations.
+    fn conduct(
+        &mut self,
+        at: &Scene<'_, D, B>,
+        fields: &mut Fields<D, B>,
+        dt: f64,
+    ) -> Result<usize, TwoPhaseError> {
+        let Some(field) = &mut fields.heat else {
+            return Ok(0);
+        };
+        let work = (&mut self.equations, &mut self.sweeps);
+        heat_step::conduct(at, field, &fields.alpha, work, dt)
     }
 
     /// Accelerations of faces by tension and weight.
@@ -105,7 +131,19 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Work<D, B> {
         at: &Scene<'_, D, B>,
         fields: &Fields<D, B>,
     ) -> Result<(), TwoPhaseError> {
-        B::accelerate(at, fields, &mut self.interface, &mut self.acceleration)
+        let out = &mut self.acceleration;
+        B::accelerate(at, fields, &mut self.interface, out)?;
+        match fields.heat.as_ref().filter(|of| of.params.has_buoyancy()) {
+            Some(HeatField {
+                temperature,
+                params,
+                ..
+            }) => {
+                let numbers = HeatNumbers::new(at.params, params);
+                B::buoyancy(at, &numbers, &fields.alpha, temperature, out)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Face velocities free of divergence; those of cells are corrected. Returns iterations.
@@ -141,7 +179,7 @@ pub(crate) fn copied<B: Backend>(
     Ok(to)
 }
 
-impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
+impl<const D: usize, B: HeatKernels<D>> Running<D, B> {
     /// # Errors
     /// Memory.
     pub(crate) fn new(
@@ -157,7 +195,12 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         })
     }
 
-    /// Volume alone moves, by the velocities through faces that are set.
+    /// The next step makes its arrays anew.
+    pub(crate) fn forget_work(&mut self) {
+        self.work = None;
+    }
+
+    /// Volume and heat alone move, by the velocities through faces that are set.
     pub(crate) fn advect(
         &mut self,
         mesh: &FlowMesh<D>,
@@ -165,7 +208,14 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         way: Way,
     ) -> Result<(), TwoPhaseError> {
         let at = scene(&self.backend, &self.tables, mesh, params);
-        move_volume(&at, &mut self.fields.alpha, &self.fields.flux, way)
+        let Fields {
+            alpha, flux, heat, ..
+        } = &mut self.fields;
+        let mut sweeps = move_volume(&at, alpha, heat.as_mut(), flux, way)?;
+        match heat {
+            Some(field) => heat_step::settle(&at, field, alpha, &mut sweeps, &[]),
+            None => Ok(()),
+        }
     }
 
     /// Makes the velocities of faces from those of cells, free of divergence; those of cells are corrected.
@@ -175,11 +225,11 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         params: &FlowParams<D>,
     ) -> Result<(), TwoPhaseError> {
         let at = scene(&self.backend, &self.tables, mesh, params);
-        Work::new(&at)?.project(&at, &mut self.fields, 1.0)?;
+        Work::new(&at, false)?.project(&at, &mut self.fields, 1.0)?;
         Ok(())
     }
 
-    /// Fractions after a way; those of the state stay.
+    /// Fractions and temperatures after a way; those of the state stay.
     ///
     /// # Errors
     /// As of a step.
@@ -188,11 +238,21 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         mesh: &FlowMesh<D>,
         params: &FlowParams<D>,
         way: Way,
-    ) -> Result<Vec<f64>, TwoPhaseError> {
-        let at = scene(&self.backend, &self.tables, mesh, params);
-        let mut alpha = copied(&self.backend, &self.fields.alpha)?;
-        move_volume(&at, &mut alpha, &self.fields.flux, way)?;
-        Ok(self.backend.download(&alpha)?)
+    ) -> Result<Shown, TwoPhaseError> {
+        let (backend, fields) = (&self.backend, &self.fields);
+        let at = scene(backend, &self.tables, mesh, params);
+        let mut alpha = copied(backend, &fields.alpha)?;
+        let copy = |field: &HeatField<D, B>| {
+            let temperature = copied(backend, &field.temperature)?;
+            Ok::<HeatField<D, B>, TwoPhaseError>(field.with::<B>(temperature))
+        };
+        let mut heat = fields.heat.as_ref().map(copy).transpose()?;
+        move_volume(&at, &mut alpha, heat.as_mut(), &fields.flux, way)?;
+        let temperature = heat.map(|of| backend.download(&of.temperature));
+        Ok(Shown {
+            alpha: backend.download(&alpha)?,
+            temperature: temperature.transpose()?.unwrap_or_default(),
+        })
     }
 
     /// What a look sees.
@@ -261,7 +321,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
         let at = scene(&self.backend, &self.tables, mesh, params);
         let work = match &mut self.work {
             Some(kept) => kept,
-            none => none.insert(Work::new(&at)?),
+            none => none.insert(Work::new(&at, self.fields.heat.is_some())?),
         };
         let (fields, dt) = (&mut self.fields, next.dt);
         let interior = match &mut coupled {
@@ -272,17 +332,20 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
             begin(&at, fields, work, dt)?;
         }
         work.go(&at, fields, next.way)?;
+        let heat_iterations = work.conduct(&at, fields, dt)?;
         let (viscous_iterations, pressure_iterations) = match coupled {
             Some(of) => with_grains(&at, of, fields, work, (dt, &interior))?,
             None => forces(&at, fields, work, dt)?,
         };
         restrict_all(&at, fields)?;
-        let survey = B::survey(&at, fields, next.levels)?;
+        let mut survey = B::survey(&at, fields, next.levels)?;
+        survey.is_bad |= fields.heat.as_ref().is_some_and(HeatField::is_bad);
         let done = StepDone {
             dt,
             courant: next.courant,
             pressure_iterations,
             viscous_iterations,
+            heat_iterations,
             divergence: dt * survey.divergence,
             curvatures: B::curvatures(&at, &work.interface)?,
             setup: work.equations.take_setup(),
@@ -292,7 +355,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> Running<D, B> {
 }
 
 /// What stages work with, without grains.
-fn scene<'a, const D: usize, B: TwoPhaseKernels<D>>(
+fn scene<'a, const D: usize, B: HeatKernels<D>>(
     backend: &'a B,
     tables: &'a B::Mesh,
     mesh: &'a FlowMesh<D>,
@@ -307,24 +370,38 @@ fn scene<'a, const D: usize, B: TwoPhaseKernels<D>>(
     }
 }
 
-/// Volume alone moves.
-fn move_volume<const D: usize, B: TwoPhaseKernels<D>>(
+/// Volume and heat alone move; returns what came in on the way.
+fn move_volume<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     alpha: &mut B::Buf<f64>,
+    mut heat: Option<&mut HeatField<D, B>>,
     flux: &B::Buf<f64>,
     way: Way,
-) -> Result<(), TwoPhaseError> {
-    let (mut interface, mut w) = (B::interface(at)?, SweepWork::new(at, false)?);
+) -> Result<SweepWork<D, B>, TwoPhaseError> {
+    let mut w = SweepWork::new(at, [false, heat.is_some()])?;
+    let mut interface = B::interface(at)?;
     let moved = Moved {
         alpha,
         velocity: None,
     };
-    sweep::go(at, moved, flux, way, &mut interface, &mut w)?;
-    restrict::cells(at, alpha)
+    sweep::go(
+        at,
+        moved,
+        heat.as_deref_mut(),
+        flux,
+        way,
+        &mut interface,
+        &mut w,
+    )?;
+    restrict::cells(at, alpha)?;
+    if let Some(field) = heat {
+        restrict::cells(at, &mut field.temperature)?;
+    }
+    Ok(w)
 }
 
 /// Viscosity, accelerations, projection; returns iterations of viscosity and pressure.
-fn forces<const D: usize, B: TwoPhaseKernels<D>>(
+fn forces<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     fields: &mut Fields<D, B>,
     work: &mut Work<D, B>,
@@ -339,7 +416,7 @@ fn forces<const D: usize, B: TwoPhaseKernels<D>>(
 }
 
 /// What a step of a flow with grains begins with: the momentum of the fluid that they displace.
-fn before<const D: usize, B: TwoPhaseKernels<D>>(
+fn before<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     coupled: &mut Coupled,
     fields: &mut Fields<D, B>,
@@ -359,7 +436,7 @@ fn before<const D: usize, B: TwoPhaseKernels<D>>(
 }
 
 /// As [`forces`], with grains that move: see [`grains`].
-fn with_grains<const D: usize, B: TwoPhaseKernels<D>>(
+fn with_grains<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     coupled: &mut Coupled,
     fields: &mut Fields<D, B>,
@@ -393,7 +470,7 @@ fn with_grains<const D: usize, B: TwoPhaseKernels<D>>(
 }
 
 /// Accelerations of faces, all zero.
-fn none<const D: usize, B: TwoPhaseKernels<D>>(
+fn none<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
 ) -> Result<B::Buf<f64>, TwoPhaseError> {
     let len = at.mesh.blocks.len() * faces::per_block(D);
@@ -401,7 +478,7 @@ fn none<const D: usize, B: TwoPhaseKernels<D>>(
 }
 
 /// Finds the accelerations at the start, which the weight at the interface depends on, and the pressure.
-fn begin<const D: usize, B: TwoPhaseKernels<D>>(
+fn begin<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     fields: &mut Fields<D, B>,
     work: &mut Work<D, B>,
@@ -423,7 +500,7 @@ fn begin<const D: usize, B: TwoPhaseKernels<D>>(
     Ok(())
 }
 
-fn restrict_all<const D: usize, B: TwoPhaseKernels<D>>(
+fn restrict_all<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     fields: &mut Fields<D, B>,
 ) -> Result<(), TwoPhaseError> {
@@ -431,5 +508,6 @@ fn restrict_all<const D: usize, B: TwoPhaseKernels<D>>(
     cells
         .into_iter()
         .chain(&mut fields.velocity)
+        .chain(fields.heat.as_mut().map(|of| &mut of.temperature))
         .try_for_each(|values| restrict::cells(at, values))
 }

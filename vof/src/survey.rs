@@ -127,7 +127,8 @@ fn divergence_of<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], block: usize)
 pub(crate) fn is_bad<const D: usize>(fields: &Fields<D>, own: usize) -> bool {
     let c = fields.alpha[own];
     let u = fields.velocity.iter().all(|u| u[own].is_finite());
-    !((-BOUND..=1.0 + BOUND).contains(&c) && u && fields.pressure[own].is_finite())
+    let t = (fields.heat.as_ref()).is_none_or(|of| of.temperature[own].is_finite());
+    !((-BOUND..=1.0 + BOUND).contains(&c) && u && t && fields.pressure[own].is_finite())
 }
 
 /// The larger value; NaN if one is.

@@ -5,8 +5,10 @@
 //! the sweeps of a divergence-free flow add up to a conservative step. Momentum: the same fluxes times the densities,
 //! times the velocity in the middle of what crosses a face, by slopes limited as by van Leer.
 
+use crate::heat_params::HeatField;
+use crate::heat_step::{self, HeatKernels, HeatSweep};
 use crate::interface::Planes;
-use crate::kernels::{Scene, TwoPhaseKernels};
+use crate::kernels::Scene;
 use crate::mesh::FlowMesh;
 use crate::params::BoxFace;
 use crate::running::{Way, by_axis};
@@ -24,6 +26,7 @@ pub(crate) struct SweepWork<const D: usize, B: Backend> {
     /// By cell: 1 where it was more than half full when the step began.
     pub(crate) full: B::Buf<u8>,
     pub(crate) momentum: Option<Momentum<D, B>>,
+    pub(crate) heat: Option<HeatSweep<D, B>>,
 }
 
 /// Momentum in the sweeps.
@@ -35,12 +38,15 @@ pub(crate) struct Momentum<const D: usize, B: Backend> {
     pub(crate) before: [B::Buf<f64>; D],
 }
 
-impl<const D: usize, B: TwoPhaseKernels<D>> SweepWork<D, B> {
-    /// Of sweeps that move volume, and momentum if wanted.
+impl<const D: usize, B: HeatKernels<D>> SweepWork<D, B> {
+    /// Of sweeps that move volume, and momentum and heat if wanted.
     ///
     /// # Errors
     /// Memory.
-    pub(crate) fn new(at: &Scene<'_, D, B>, moves: bool) -> Result<Self, TwoPhaseError> {
+    pub(crate) fn new(
+        at: &Scene<'_, D, B>,
+        [moves, has_heat]: [bool; 2],
+    ) -> Result<Self, TwoPhaseError> {
         let (cells, len) = (
             at.mesh.blocks.cells(),
             at.mesh.blocks.len() * faces::per_block(D),
@@ -56,6 +62,7 @@ impl<const D: usize, B: TwoPhaseKernels<D>> SweepWork<D, B> {
             liquid: array(len)?,
             full: at.backend.alloc(transfer::WHAT, cells, 0)?,
             momentum: moves.then(momentum).transpose()?,
+            heat: has_heat.then(|| HeatSweep::new(at)).transpose()?,
         })
     }
 }
@@ -77,9 +84,10 @@ pub(crate) struct Crossing<'a, const D: usize, B: Backend> {
 }
 
 /// All sweeps of a way. The axis that comes first changes from part to part, and from step to step.
-pub(crate) fn go<const D: usize, B: TwoPhaseKernels<D>>(
+pub(crate) fn go<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     moved: Moved<'_, D, B>,
+    mut heat: Option<&mut HeatField<D, B>>,
     flux: &B::Buf<f64>,
     way: Way,
     interface: &mut B::Interface,
@@ -96,18 +104,25 @@ pub(crate) fn go<const D: usize, B: TwoPhaseKernels<D>>(
             velocity: velocity.as_deref_mut(),
         };
         let first = ((way.steps + part) % D as u64) as usize;
-        along(at, moved, flux, (dt, first), interface, w)
+        along(
+            at,
+            moved,
+            heat.as_deref_mut(),
+            flux,
+            (dt, first),
+            (interface, w),
+        )
     })
 }
 
 /// Sweeps along all axes, beginning with one.
-fn along<const D: usize, B: TwoPhaseKernels<D>>(
+fn along<const D: usize, B: HeatKernels<D>>(
     at: &Scene<'_, D, B>,
     moved: Moved<'_, D, B>,
+    mut heat: Option<&mut HeatField<D, B>>,
     flux: &B::Buf<f64>,
     (dt, first): (f64, usize),
-    interface: &mut B::Interface,
-    w: &mut SweepWork<D, B>,
+    (interface, w): (&mut B::Interface, &mut SweepWork<D, B>),
 ) -> Result<(), TwoPhaseError> {
     let Moved {
         alpha,
@@ -118,6 +133,9 @@ fn along<const D: usize, B: TwoPhaseKernels<D>>(
         for (u, before) in u.iter().zip(&mut momentum.before) {
             at.backend.copy(u, before)?;
         }
+    }
+    if let (Some(field), Some(of)) = (&heat, &mut w.heat) {
+        of.begin(at, field)?;
     }
     for k in 0..D {
         let axis = (k + first) % D;
@@ -136,6 +154,9 @@ fn along<const D: usize, B: TwoPhaseKernels<D>>(
         restrict::faces(at, &mut w.liquid)?;
         for crossing in w.momentum.iter_mut().flat_map(|m| &mut m.crossing) {
             restrict::faces(at, crossing)?;
+        }
+        if let Some(field) = heat.as_deref_mut() {
+            heat_step::sweep(at, field, (alpha, flux), (dt, axis), w)?;
         }
         let moved = Moved {
             alpha,
@@ -280,7 +301,7 @@ pub(crate) fn fluxes<const D: usize>(
     let per = faces::per_block(D);
     let through = Through { at, planes, of };
     let liquid = &mut w.liquid;
-    through.each_face(liquid, |block, cell, side| {
+    each_face(at.mesh, of.axis, liquid, |block, cell, side| {
         let q = of.flux[block * per + faces::of_side(D, side, cell)];
         q * through.part(block, cell, side, q)
     });
@@ -289,7 +310,7 @@ pub(crate) fn fluxes<const D: usize>(
     };
     let [of_liquid, of_gas] = at.params.phases.density;
     for (k, crossing) in momentum.crossing.iter_mut().enumerate() {
-        through.each_face(crossing, |block, cell, side| {
+        each_face(at.mesh, of.axis, crossing, |block, cell, side| {
             let face = block * per + faces::of_side(D, side, cell);
             let (q, l) = (of.flux[face], liquid[face]);
             let mass = of_liquid * l + of_gas * (q - l);
@@ -309,45 +330,59 @@ struct Through<'a, const D: usize> {
     of: &'a Crossing<'a, D, Host>,
 }
 
-impl<const D: usize> Through<'_, D> {
-    /// Values of the faces along the axis of leaves.
-    fn each_face(&self, values: &mut [f64], of: impl Fn(usize, usize, usize) -> f64 + Sync) {
-        let each = |(block, values): (usize, &mut [f64])| {
-            if !self.at.mesh.blocks.is_leaf(block) {
-                return;
+/// Values of the faces along an axis of leaves.
+pub(crate) fn each_face<const D: usize>(
+    mesh: &FlowMesh<D>,
+    axis: usize,
+    values: &mut [f64],
+    of: impl Fn(usize, usize, usize) -> f64 + Sync,
+) {
+    let each = |(block, values): (usize, &mut [f64])| {
+        if !mesh.blocks.is_leaf(block) {
+            return;
+        }
+        for cell in 0..dims::cells(D) {
+            let last = dims::unravel::<D>(cell, 4)[axis] == 3;
+            for upper in 0..=usize::from(last) {
+                let side = 2 * axis + upper;
+                values[faces::of_side(D, side, cell)] = of(block, cell, side);
             }
-            for cell in 0..dims::cells(D) {
-                let last = dims::unravel::<D>(cell, 4)[self.of.axis] == 3;
-                for upper in 0..=usize::from(last) {
-                    let side = 2 * self.of.axis + upper;
-                    values[faces::of_side(D, side, cell)] = of(block, cell, side);
-                }
-            }
-        };
-        values
-            .par_chunks_mut(faces::per_block(D))
-            .enumerate()
-            .for_each(each);
-    }
+        }
+    };
+    values
+        .par_chunks_mut(faces::per_block(D))
+        .enumerate()
+        .for_each(each);
+}
 
-    /// The cell that what crosses a face comes from, the side that it leaves by, and how wide it is in this cell; no cell
-    /// where it comes from outside.
+/// The cell that what crosses a face comes from, the side that it leaves by, and how wide it is in this cell; no cell
+/// where it comes from outside.
+pub(crate) fn from<const D: usize>(
+    mesh: &FlowMesh<D>,
+    (axis, dt): (usize, f64),
+    own: (usize, usize),
+    side: usize,
+    q: f64,
+) -> (Option<(usize, usize)>, usize, f64) {
+    let is_own = (q > 0.0) == (side % 2 == 1);
+    let from = if is_own {
+        Some(own)
+    } else {
+        velocity::next(mesh, own.0, own.1, side)
+    };
+    let leaves = 2 * axis + usize::from(q > 0.0);
+    let width = from.map_or(1.0, |(b, _)| mesh.width_of(b));
+    (from, leaves, q.abs() * dt / width)
+}
+
+impl<const D: usize> Through<'_, D> {
     fn from(
         &self,
-        block: usize,
-        cell: usize,
+        own: (usize, usize),
         side: usize,
         q: f64,
     ) -> (Option<(usize, usize)>, usize, f64) {
-        let is_own = (q > 0.0) == (side % 2 == 1);
-        let from = if is_own {
-            Some((block, cell))
-        } else {
-            velocity::next(self.at.mesh, block, cell, side)
-        };
-        let leaves = 2 * self.of.axis + usize::from(q > 0.0);
-        let width = from.map_or(1.0, |(b, _)| self.at.mesh.width_of(b));
-        (from, leaves, q.abs() * self.of.dt / width)
+        from(self.at.mesh, (self.of.axis, self.of.dt), own, side, q)
     }
 
     /// The liquid's part of what crosses a face with a velocity along the axis.
@@ -355,7 +390,7 @@ impl<const D: usize> Through<'_, D> {
         if q == 0.0 {
             return 0.0;
         }
-        match self.from(block, cell, side, q) {
+        match self.from((block, cell), side, q) {
             (Some((b, c)), leaves, courant) => {
                 let alpha = self.of.alpha[b * dims::cells(D) + c];
                 self.planes.leaving(alpha, b, c, leaves, courant)
@@ -377,7 +412,7 @@ impl<const D: usize> Through<'_, D> {
         side: usize,
         (q, density): (f64, f64),
     ) -> f64 {
-        match self.from(own.0, own.1, side, q) {
+        match self.from(own, side, q) {
             (Some(at), leaves, courant) => {
                 let slope = velocity::slope(self.at.mesh, self.at.params, u, k, at, self.of.axis);
                 let half = if leaves % 2 == 1 { 0.5 } else { -0.5 };

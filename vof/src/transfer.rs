@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | volume fraction | the cell's plane, clipped; the same volume to rounding | the mean |
 //! | velocity | slopes limited as by van Leer; the same momentum | the mean by mass |
+//! | temperature | slopes limited as by van Leer; the same heat | the mean by heat capacity |
 //! | pressure, accelerations | the cell's; they start the next solution | the mean |
 //! | velocity through faces | below | the means of the fine faces |
 //!
@@ -13,11 +14,13 @@
 //! by a Hadamard transform, whose functions are the eigenvectors of the cube's graph). A flow without divergence stays
 //! one, without a global projection.
 
+use crate::heat_params::{HeatField, HeatNumbers};
+use crate::heat_step::HeatKernels;
 use crate::interface::is_mixed;
 use crate::kernels::{Scene, TwoPhaseKernels, TwoPhaseMemory};
 use crate::mesh::{FlowMesh, Tile, in_tile};
 use crate::running::{Fields, by_axis};
-use crate::{TwoPhaseError, normal, plane, restrict, velocity};
+use crate::{TwoPhaseError, heat, normal, plane, restrict, velocity};
 use cutlink_amr::{Forest, NONE, dims};
 use cutlink_device::{Backend, Host, memory};
 use cutlink_elliptic::{Beside, faces};
@@ -46,6 +49,7 @@ pub(crate) fn empty<const D: usize, B: Backend>(
         flux: array(mesh.blocks.len() * faces::per_block(D))?,
         velocity: by_axis(|_| array(cells))?,
         pull: by_axis(|_| array(cells))?,
+        heat: None,
     })
 }
 
@@ -119,7 +123,7 @@ pub(crate) struct Passage<'a, const D: usize, B: TwoPhaseMemory<D>> {
 }
 
 /// The fields on another mesh: of its blocks, `old_of` has the former ids, [`NONE`] where they are new.
-pub(crate) fn fields<const D: usize, B: TwoPhaseKernels<D>>(
+pub(crate) fn fields<const D: usize, B: HeatKernels<D>>(
     old: &Scene<'_, D, B>,
     new: &Scene<'_, D, B>,
     from: &Fields<D, B>,
@@ -139,6 +143,12 @@ pub(crate) fn fields<const D: usize, B: TwoPhaseKernels<D>>(
     for k in 0..D {
         B::move_velocity(&of, k, &mut to.velocity[k])?;
         B::keep_momentum(&of, k, &to.alpha, &mut to.velocity[k])?;
+    }
+    if let Some(field) = &from.heat {
+        let mut temperature = new.backend.alloc(WHAT, new.mesh.blocks.cells(), 0.0)?;
+        B::move_temperature(&of, field, &to.alpha, &mut temperature)?;
+        restrict::cells(new, &mut temperature)?;
+        to.heat = Some(field.with::<B>(temperature));
     }
     B::move_starts(&of, &from.pressure, &mut to.pressure)?;
     for (from, to) in from.pull.iter().zip(&mut to.pull) {
@@ -251,9 +261,58 @@ impl<const D: usize> Passage<'_, D, Host> {
 
     /// Cells of different densities in a refined one: shifted together, so that their momentum is the coarse cell's.
     pub(crate) fn keep_momentum(&self, k: usize, alpha: &[f64], to: &mut [f64]) {
-        let (cells, parts) = (dims::cells(D), dims::children(D));
-        let (u, was) = (&self.from.velocity[k], &self.from.alpha);
         let rho = |c: f64| self.old.params.phases.rho(c);
+        self.keep(&self.from.velocity[k], rho, alpha, to);
+    }
+
+    /// Temperatures; solid cells keep theirs.
+    pub(crate) fn temperatures(&self, from: &HeatField<D>, to: &mut [f64]) {
+        let (was, cells) = (&self.from.alpha, dims::cells(D));
+        let (t, mesh) = (&from.temperature, self.old.mesh);
+        let numbers = HeatNumbers::new(self.old.params, &from.params);
+        self.each_leaf(to, |source, out| match source {
+            Source::Same(block) => out.copy_from_slice(&t[block * cells..(block + 1) * cells]),
+            Source::Coarsened(_, first) => {
+                for (cell, out) in out.iter_mut().enumerate() {
+                    let weight = |i: usize| match mesh.is_solid(i / cells, i % cells) {
+                        true => 0.0,
+                        false => numbers.capacity(was[i]),
+                    };
+                    let all: f64 = under::<D>(first, cell).map(weight).sum();
+                    let heat: f64 = under::<D>(first, cell).map(|i| weight(i) * t[i]).sum();
+                    *out = match all > 0.0 {
+                        true => heat / all,
+                        false => t[under::<D>(first, cell).next().expect("a fine cell")],
+                    };
+                }
+            }
+            Source::Refined(block, child) => {
+                for (cell, out) in out.iter_mut().enumerate() {
+                    let (up, part) = over::<D>(child, cell);
+                    let own = t[block * cells + up];
+                    let along = |axis: usize| {
+                        let slope = heat::slope(mesh, &from.params, (was, t), (block, up), axis);
+                        0.25 * sign(part, axis) * slope
+                    };
+                    *out = match mesh.is_solid(block, up) {
+                        true => own,
+                        false => own + (0..D).map(along).sum::<f64>(),
+                    };
+                }
+            }
+        });
+    }
+
+    /// As [`keep_momentum`](Self::keep_momentum), of heat.
+    pub(crate) fn keep_heat(&self, from: &HeatField<D>, alpha: &[f64], to: &mut [f64]) {
+        let numbers = HeatNumbers::new(self.old.params, &from.params);
+        self.keep(&from.temperature, |c| numbers.capacity(c), alpha, to);
+    }
+
+    /// Values of different weights in a refined cell: shifted together, so that their mean is the coarse cell's.
+    fn keep(&self, u: &[f64], weight: impl Fn(f64) -> f64 + Sync, alpha: &[f64], to: &mut [f64]) {
+        let (cells, parts) = (dims::cells(D), dims::children(D));
+        let (was, rho) = (&self.from.alpha, weight);
         let blocks = (to.par_chunks_mut(cells).zip(alpha.par_chunks(cells))).zip(&self.sources);
         blocks.for_each(|((to, alpha), source)| {
             let Some(Source::Refined(parent, child)) = Source::unpacked(*source) else {

@@ -75,6 +75,12 @@ pub(crate) fn slope<const D: usize>(
     let own = u[at.0 * dims::cells(D) + at.1];
     let low = own - beyond(mesh, params, u, component, at, 2 * axis);
     let high = beyond(mesh, params, u, component, at, 2 * axis + 1) - own;
+    limited(low, high)
+}
+
+/// A slope by the differences to the cells on both sides, limited.
+#[inline]
+pub(crate) fn limited(low: f64, high: f64) -> f64 {
     if low * high <= 0.0 {
         return 0.0;
     }

@@ -6,6 +6,7 @@
 //! | `elliptic` | operators, cycles and solutions on random forests |
 //! | `flows` | steps of flows, on meshes that stay or follow the interface |
 //! | `grains` | the same with spheres |
+//! | `heat` | the same with heat |
 
 #[allow(dead_code, reason = "those of `vof/tests`, which use more of them")]
 #[path = "../../../vof/tests/vof/beds.rs"]
@@ -13,6 +14,7 @@ mod beds;
 mod elliptic;
 mod flows;
 mod grains;
+mod heat;
 #[allow(dead_code, reason = "those of `vof/tests`, which use more of them")]
 #[path = "../../../vof/tests/vof/mesh.rs"]
 mod mesh;

@@ -25,6 +25,7 @@ mod contact;
 mod curvature;
 mod flow;
 mod grains;
+mod heat;
 mod loads;
 mod mesh;
 mod refusals;

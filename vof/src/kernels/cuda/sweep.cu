@@ -5,6 +5,7 @@
 #include "interface.cuh"
 #include "params.cuh"
 #include "sums.cuh"
+#include "sweep.cuh"
 #include "velocity.cuh"
 
 __device__ inline double mixing(double c) {
@@ -20,21 +21,6 @@ struct Crossing {
     const Components& velocity;
     double dt;
     int axis;
-
-    // The cell that what crosses a face comes from, of block OUTSIDE from outside; the side that it leaves by, and how
-    // wide it is in this cell.
-    struct From {
-        Cell cell;
-        int leaves;
-        double courant;
-    };
-
-    __device__ From from(Cell own, int side, double q) const {
-        const bool is_own = (q > 0.0) == (side % 2 == 1);
-        const Cell cell = is_own ? own : mesh.blocks.next(own.block, own.cell, side);
-        const double width = cell.block == OUTSIDE ? 1.0 : mesh.width(cell.block);
-        return {cell, 2 * axis + (q > 0.0), fabs(q) * dt / width};
-    }
 
     // The liquid's part of what crosses a face.
     __device__ double part(const From& from, int side) const {
@@ -68,7 +54,7 @@ struct Crossing {
         const uint64_t face = face_index(own, side);
         const double q = flux[face];
         const bool is_still = q == 0.0;
-        const From there = from(own, side, q);
+        const From there = from_where(mesh, axis, dt, own, side, q);
         const double l = q * (is_still ? 0.0 : part(there, side));
         liquid[face] = l;
         if (!velocity.is_there()) {

@@ -1,6 +1,7 @@
 // Fields from one mesh to another that was adapted from it: `transfer.rs`, which has the order of operations.
 
 #include "cells.cuh"
+#include "heat.cuh"
 #include "interface.cuh"
 #include "normal.cuh"
 #include "tile.cuh"
@@ -135,8 +136,10 @@ extern "C" __global__ void move_velocity(const __grid_constant__ Mesh old, const
     }
 }
 
-extern "C" __global__ void keep_momentum(const __grid_constant__ Params params, const Source* sources, uint64_t cells,
-                                         const double* was, const double* u, const double* alpha, double* to) {
+// Values of different weights in a refined cell: shifted together, so that their mean is the coarse cell's.
+template <typename Weight>
+__device__ void keep(const Source* sources, uint64_t cells, const double* was, const double* u, const double* alpha,
+                     double* to, Weight weight) {
     const Cell own = own_cell();
     if (own.index() >= cells || sources[own.block].what != From::REFINED) {
         return;
@@ -156,7 +159,7 @@ extern "C" __global__ void keep_momentum(const __grid_constant__ Params params, 
     };
     double found = -0.0, mass = -0.0;
     for (int p = 0; p < CHILDREN; p++) {
-        const double rho = params.rho(alpha[of(p)]);
+        const double rho = weight(alpha[of(p)]);
         found += rho * to[of(p)];
         mass += rho;
     }
@@ -164,6 +167,52 @@ extern "C" __global__ void keep_momentum(const __grid_constant__ Params params, 
     const double shift = (wanted - found) / mass;
     for (int p = 0; p < CHILDREN; p++) {
         to[of(p)] += shift;
+    }
+}
+
+extern "C" __global__ void keep_momentum(const __grid_constant__ Params params, const Source* sources, uint64_t cells,
+                                         const double* was, const double* u, const double* alpha, double* to) {
+    keep(sources, cells, was, u, alpha, to, [&](double c) { return params.rho(c); });
+}
+
+extern "C" __global__ void keep_heat(const __grid_constant__ Heat heat, const Source* sources, uint64_t cells,
+                                     const double* was, const double* u, const double* alpha, double* to) {
+    keep(sources, cells, was, u, alpha, to, [&](double c) { return heat.capacity(c); });
+}
+
+extern "C" __global__ void move_temperature(const __grid_constant__ Mesh old, const __grid_constant__ Heat heat,
+                                            const Source* sources, uint64_t cells, const double* alpha,
+                                            const double* temperature, double* to) {
+    const Cell own = own_cell();
+    if (own.index() >= cells) {
+        return;
+    }
+    const Source source = sources[own.block];
+    if (source.what == From::SAME) {
+        to[own.index()] = temperature[Cell{source.block, own.cell}.index()];
+    } else if (source.what == From::COARSENED) {
+        double all = -0.0, sum = -0.0;
+        for (int k = 0; k < CHILDREN; k++) {
+            const Below below = cell_below(own.cell, k);
+            const Cell fine = {source.other + static_cast<uint32_t>(below.child), below.cell};
+            const double weight = old.is_solid(fine.block, fine.cell) ? 0.0 : heat.capacity(alpha[fine.index()]);
+            all += weight;
+            sum += weight * temperature[fine.index()];
+        }
+        to[own.index()] = all > 0.0 ? sum / all : temperature[under(source.other, own.cell, 0)];
+    } else if (source.what == From::REFINED) {
+        const Over over_it = over(source.other, own.cell);
+        const Cell at = {source.block, over_it.up};
+        if (old.is_solid(at.block, at.cell)) {
+            to[own.index()] = temperature[at.index()];
+            return;
+        }
+        double offset = -0.0;
+        for (int axis = 0; axis < D; axis++) {
+            const double slope = temperature_slope(old, heat, alpha, temperature, at, axis);
+            offset += 0.25 * sign(over_it.part, axis) * slope;
+        }
+        to[own.index()] = temperature[at.index()] + offset;
     }
 }
 

@@ -1,9 +1,13 @@
 //! Fields from one mesh to another.
 
+use super::heat::DeviceHeat;
 use super::{DeviceParams, THREADS, TRANSFER, tile_threads};
 use crate::kernels::{Made, TransferKernels};
 use crate::transfer::Passage;
-use cutlink_device::cuda::{Cuda, CudaBuf, LaunchGrid};
+use cutlink_device::{
+    DeviceError,
+    cuda::{Cuda, CudaBuf, LaunchGrid},
+};
 
 type Buf = CudaBuf<f64>;
 
@@ -114,4 +118,37 @@ impl<const D: usize> TransferKernels<D> for Cuda {
         unsafe { launch.run(LaunchGrid::over(len, THREADS))? };
         Ok(())
     }
+}
+
+pub(super) fn temperature<const D: usize>(
+    of: &Passage<'_, D, Cuda>,
+    heat: DeviceHeat<D>,
+    from: &Buf,
+    alpha: &Buf,
+    to: &mut Buf,
+) -> Result<(), DeviceError> {
+    check(of, &[&of.from.alpha, from], &[alpha, to]);
+    let cuda = of.new.backend;
+    let launch = cuda
+        .launch(&TRANSFER, D, "move_temperature")
+        .val(of.old.tables.addresses())
+        .val(heat)
+        .buf(&of.sources)
+        .val(to.len() as u64)
+        .buf(&of.from.alpha)
+        .buf(from)
+        .out(to);
+    // SAFETY: as above.
+    unsafe { launch.run(of.new.tables.over_cells())? };
+    let launch = cuda
+        .launch(&TRANSFER, D, "keep_heat")
+        .val(heat)
+        .buf(&of.sources)
+        .val(to.len() as u64)
+        .buf(&of.from.alpha)
+        .buf(from)
+        .buf(alpha)
+        .out(to);
+    // SAFETY: as above; a thread has the parts of one coarse cell.
+    unsafe { launch.run(of.new.tables.over_cells()) }
 }

@@ -28,15 +28,20 @@ __device__ inline double beyond(const Mesh& mesh, const Params& params, const do
     }
 }
 
+// A slope by the differences to the cells on both sides, limited.
+__device__ inline double limited(double low, double high) {
+    if (low * high <= 0.0) {
+        return 0.0;
+    }
+    const double mean = 0.5 * (low + high);
+    return copysign(1.0, mean) * fmin(fmin(fabs(mean), 2.0 * fabs(low)), 2.0 * fabs(high));
+}
+
 // The slope of a velocity component over a cell along an axis, limited.
 __device__ inline double slope(const Mesh& mesh, const Params& params, const double* u, int component, Cell at,
                                int axis) {
     const double own = u[at.index()];
     const double low = own - beyond(mesh, params, u, component, at, 2 * axis);
     const double high = beyond(mesh, params, u, component, at, 2 * axis + 1) - own;
-    if (low * high <= 0.0) {
-        return 0.0;
-    }
-    const double mean = 0.5 * (low + high);
-    return copysign(1.0, mean) * fmin(fmin(fabs(mean), 2.0 * fabs(low)), 2.0 * fabs(high));
+    return limited(low, high);
 }
