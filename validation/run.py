@@ -21,6 +21,7 @@ import benchmarks
 import bodies
 import bounds
 import compressible
+import heat
 import m24
 import moving
 import spheres
@@ -122,7 +123,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write case files only")
     parser.add_argument("--dry-run", action="store_true", help="have cutlink check each case, run none")
     options = parser.parse_args()
-    found = [r for group in (bodies, benchmarks, adapting, turbulent, m24, bounds, compressible, moving, two_phase, spheres) for r in group.rows()]
+    found = [r for group in (bodies, benchmarks, adapting, turbulent, m24, bounds, compressible, moving, two_phase, spheres, heat) for r in group.rows()]
     names = {r[0] for r in found}
     is_meant = lambda name, only: name == only if only in names else name.startswith(only)
     chosen = [r for r in found if not options.only or any(is_meant(r[0], o) for o in options.only)]

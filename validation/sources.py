@@ -155,3 +155,5 @@ POPINET_DROP = [(120, 1, 2.77, 6e-11), (12000, 1, 3.1, 9e-8), (12000, 1000, 43.6
 # the start by t √(g/a), of a column of 2.25 inches that is twice as high.
 DAM_FRONT = [(1.19, 1.44), (1.98, 2.33), (2.51, 3.00), (2.98, 3.67), (3.33, 4.11)]
 DAM_HEIGHT = [(0.77, 0.89), (1.28, 0.72), (1.84, 0.56)]
+# De Vahl Davis, Int. J. Numer. Meth. Fluids 3 (1983) 249, the bench mark solution: mean Nusselt number by Rayleigh number, Prandtl 0.71.
+CAVITY_NUSSELT = {1e3: 1.118, 1e4: 2.243, 1e5: 4.519, 1e6: 8.800}

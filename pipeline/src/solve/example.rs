@@ -3,7 +3,7 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 25] = [
+pub const EXAMPLES: [(&str, &str); 26] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
@@ -29,6 +29,7 @@ pub const EXAMPLES: [(&str, &str); 25] = [
     ("drop", include_str!("examples/drop.toml")),
     ("slosh", include_str!("examples/slosh.toml")),
     ("wave", include_str!("examples/wave.toml")),
+    ("convection", include_str!("examples/convection.toml")),
     ("fluidize", include_str!("examples/fluidize.toml")),
     ("settle", include_str!("examples/settle.toml")),
     ("vortex", include_str!("examples/vortex.toml")),

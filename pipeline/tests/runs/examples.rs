@@ -9,7 +9,17 @@ fn every_example_is_a_case_with_an_expected_result() {
     for (name, text) in EXAMPLES {
         if ["square-cylinder", "taylor-green", "vortex"].contains(&name) {
             FluxCase::from_toml(text).expect("a case");
-        } else if ["dam", "bubble", "drop", "slosh", "wave", "fluidize"].contains(&name) {
+        } else if [
+            "dam",
+            "bubble",
+            "drop",
+            "slosh",
+            "wave",
+            "convection",
+            "fluidize",
+        ]
+        .contains(&name)
+        {
             TwoPhaseCase::from_toml(text).expect("a case");
         } else if name == "settle" {
             GrainsCase::from_toml(text).expect("a case");

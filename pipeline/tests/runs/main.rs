@@ -16,6 +16,7 @@ mod pilot;
 mod schema;
 mod two_phase;
 mod two_phase_frame;
+mod two_phase_heat;
 mod two_phase_particles;
 mod two_phase_surfaces;
 #[path = "../../../tests/kit/worst.rs"]

@@ -42,6 +42,9 @@ pub struct TwoPhaseCase {
     /// rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame: Option<FrameTable>,
+    /// Temperature of the fluids. Default: there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatTable>,
     /// The flow at the start. Default: at rest in the box.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<TwoPhaseInitialTable>,
@@ -124,6 +127,27 @@ pub struct PhaseTable {
     pub density: Option<f64>,
     /// Dynamic viscosity, Pa s; of both fluids or of none. Default: 0.
     pub viscosity: Option<f64>,
+    /// Of `[heat]`: heat capacity, J/(kg K). Required with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heat_capacity: Option<f64>,
+    /// Of `[heat]`: thermal conductivity, W/(m K). Required with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conductivity: Option<f64>,
+    /// Of `[heat]`: thermal expansion, 1/K, which changes the weight alone (Boussinesq). Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expansion: Option<f64>,
+}
+
+/// Temperature.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HeatTable {
+    /// Temperature at the start, K (or °C: differences count); a number or an expression in `x`, `y`, `z`. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<Value>,
+    /// The temperature at which the fluids have their densities, K. Required where a fluid has `expansion`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<f64>,
 }
 
 /// The interface.
@@ -270,6 +294,12 @@ pub struct SolidTable {
     /// Of `file`: accepts a surface that is open or inconsistently oriented. Default: `false`.
     #[serde(skip_serializing_if = "is_false")]
     pub robust: bool,
+    /// Of `[heat]`: temperature of the body, K. Default: it is insulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Of `[heat]` and a `box`: heat from the body into the fluid, W/m². Default: it is insulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heat_flux: Option<f64>,
     /// Of `[[particles]]`: name of the material that they meet; that of all bodies and walls. Default: the only one; required
     /// where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -313,6 +343,13 @@ pub struct TwoPhaseFaceTable {
     /// Default: 90.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_angle: Option<f64>,
+    /// Of `[heat]`: temperature of a wall, K, or of what flows in: required where `velocity` leads in; at `pressure` the default is that
+    /// of the cell inside. Default: a wall is insulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Of walls, with `[heat]`: heat into the fluid, W/m². Default: a wall is insulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat_flux: Option<f64>,
     /// Of `[[particles]]`: name of the material that they meet, at openings too. Default: the only one; required where there are
     /// several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -331,6 +368,8 @@ impl From<TwoPhaseFaceKind> for TwoPhaseFaceTable {
             pressure: None,
             liquid: None,
             contact_angle: None,
+            temperature: None,
+            heat_flux: None,
             material: None,
         }
     }

@@ -2,7 +2,8 @@
 
 use super::energy::{EnergyRecord, from_the_bottom, is_conserving, uncertain};
 use super::{
-    bed::RunningSpheres, frame::FrameMotion, mesh::solid_above, spheres::told, tables::Tables,
+    bed::RunningSpheres, frame::FrameMotion, heat::HeatRecord, mesh::solid_above, spheres::told,
+    tables::Tables,
 };
 use crate::solve::blocks::with_forest;
 use cutlink_amr::dims;
@@ -54,6 +55,14 @@ impl From<TwoPhaseError> for Ended {
     }
 }
 
+/// What of a flow is watched, and moves it.
+pub(super) type Watched<const D: usize> = (
+    Tables<D>,
+    Option<FrameMotion<D>>,
+    Option<RunningSpheres>,
+    Option<HeatRecord>,
+);
+
 /// A two-phase flow in a run. A step of the run is of a fixed length, and as many steps of the flow as that needs.
 pub(super) struct TwoPhase<const D: usize> {
     pub(super) flow: TwoPhaseFlow<D>,
@@ -78,6 +87,8 @@ pub(super) struct TwoPhase<const D: usize> {
     frame: Option<FrameMotion<D>>,
     /// Of a flow with spheres.
     spheres: Option<RunningSpheres>,
+    /// Of a flow with heat.
+    heat: Option<HeatRecord>,
     since: Since,
     all: Since,
     /// Volumes at the start.
@@ -94,16 +105,19 @@ impl<const D: usize> TwoPhase<D> {
         units: FieldUnits,
         every: u64,
         is_closed: bool,
-        (tables, frame, spheres): (Tables<D>, Option<FrameMotion<D>>, Option<RunningSpheres>),
+        (tables, frame, spheres, heat): Watched<D>,
     ) -> Self {
-        // Spheres bring energy along.
-        let is_alone = frame.is_none() && spheres.is_none() && is_conserving(flow.params());
+        // Spheres bring energy along, and so does heat that lifts.
+        let lifts = (flow.heat_params()).is_some_and(|of| of.expansion != [0.0; 2]);
+        let is_alone = frame.is_none() && spheres.is_none() && !lifts;
+        let is_alone = is_alone && is_conserving(flow.params());
         Self {
             start: flow.integrals().volume,
             energy: is_alone.then(EnergyRecord::new),
             tables,
             frame,
             spheres,
+            heat,
             flow,
             mesh,
             now: OnceLock::new(),
@@ -270,14 +284,18 @@ where
         }
         let pressure = to.pressure.get_or_insert_default();
         pressure.resize(count, 0.0);
-        to.scalars
-            .resize_with(1 + usize::from(self.spheres.is_some()), Vec::new);
+        let more = usize::from(self.spheres.is_some()) + usize::from(self.heat.is_some());
+        to.scalars.resize_with(1 + more, Vec::new);
         to.scalars[0].clear();
         to.scalars[0].extend(flow.alpha().iter().map(|&c| c as f32));
         if let (Some(spheres), Some(clear)) = (&self.spheres, flow.fluid_parts()?) {
             to.scalars[1].clear();
             to.scalars[1].extend(clear.iter().map(|&part| (1.0 - part) as f32));
             spheres.fill(flow, to.particles.get_or_insert_default());
+        }
+        if let Some(temperature) = flow.temperature() {
+            to.scalars[1].clear();
+            to.scalars[1].extend(temperature.iter().map(|&t| t as f32));
         }
         for (i, &c) in flow.alpha().iter().enumerate() {
             let rho = gas + (liquid - gas) * c.clamp(0.0, 1.0);
@@ -321,6 +339,8 @@ where
         bytes.extend(energy.into_iter().flat_map(f64::to_le_bytes));
         bytes.extend(refined);
         bytes.extend(values.into_iter().flat_map(f64::to_le_bytes));
+        let of_heat = self.heat.as_ref().map(HeatRecord::save);
+        bytes.extend(of_heat.into_iter().flatten().flat_map(f64::to_le_bytes));
         out.write_all(&bytes)
             .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))?;
         match &self.spheres {
@@ -358,11 +378,18 @@ where
         let mut part = (&mut *from).take(blocks);
         part.read_to_end(&mut refined).map_err(cut)?;
         let count = self.flow.saved_values(&refined)?;
-        let mut values = memory::with_capacity("a saved state", count)?;
-        for _ in 0..count {
-            let mut bytes = [0; 8];
-            from.read_exact(&mut bytes).map_err(cut)?;
-            values.push(f64::from_le_bytes(bytes));
+        let mut numbers = |count: usize| {
+            let mut values = memory::with_capacity("a saved state", count)?;
+            for _ in 0..count {
+                let mut bytes = [0; 8];
+                from.read_exact(&mut bytes).map_err(cut)?;
+                values.push(f64::from_le_bytes(bytes));
+            }
+            Ok::<Vec<f64>, Error>(values)
+        };
+        let values = numbers(count)?;
+        if let Some(heat) = &mut self.heat {
+            heat.restore(&numbers(heat.words())?);
         }
         let state = TwoPhaseState {
             values,
@@ -398,6 +425,7 @@ where
 
     fn tables(&mut self) -> Vec<&mut dyn Table> {
         let mut tables = self.tables.all();
+        tables.extend(self.heat.as_mut().map(|of| &mut of.table as &mut dyn Table));
         if let Some(spheres) = &mut self.spheres {
             tables.push(&mut spheres.particles);
         }
@@ -446,6 +474,9 @@ where
             None => Vec::new(),
         };
         self.tables.measure(seen.step, &self.flow, of_spheres);
+        if let (Some(heat), Some(now)) = (&mut self.heat, self.flow.heat_account()) {
+            heat.add(seen.step, now, self.steps as f64 * self.dt);
+        }
         Ok(())
     }
 
@@ -453,7 +484,10 @@ where
         // At rest: less than this part of a cell in a step.
         let now = self.flow.integrals();
         let finest = self.flow.mesh().width(self.flow.mesh().blocks().finest());
-        Some(now.largest_velocity * self.dt < change * finest)
+        let is_at_rest = now.largest_velocity * self.dt < change * finest;
+        let is_warm = (self.heat.as_ref().zip(self.flow.heat_account()))
+            .is_none_or(|(heat, now)| heat.is_settled(now, change, self.dt));
+        Some(is_at_rest && is_warm)
     }
 
     fn report(&mut self, _seen: &Seen<'_, D>, _now: &mut FlowState<D>) -> Result<Report<D>, Error> {
@@ -489,6 +523,11 @@ where
             above += &format!("the liquid's volume has changed by {change:.1e} of it\n");
         }
         above += &format!("largest velocity {:.4e} m/s\n", now.largest_velocity);
+        if let (Some(heat), Some(now)) = (&self.heat, self.flow.heat_account()) {
+            let (keys, said) = heat.report(now);
+            json["heat"] = keys;
+            above += &said;
+        }
         if !of_spheres.is_null() {
             json["particles"] = of_spheres;
             above += &said;
@@ -531,6 +570,9 @@ where
             });
         }
         checks.extend(self.energy.as_ref().and_then(EnergyRecord::judge));
+        if let (Some(heat), Some(now)) = (&self.heat, self.flow.heat_account()) {
+            checks.extend(heat.check(now));
+        }
         if let Some(spheres) = &self.spheres {
             checks.extend(spheres.checks(&self.flow));
         }

@@ -14,7 +14,7 @@ use cutlink_mesher::{
 };
 use cutlink_meshing::{mesh::build::bare_periodic, options::Root};
 use cutlink_vof::{BoxFace, InterfaceAdaptation, LiquidShape};
-use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
+use cutlink_voxelizer::{Frame, Mesh, VoxelError, kernels::AdaptKernels};
 
 /// Defaults of `[adapt]`.
 const MARGIN: u32 = 4;
@@ -33,6 +33,8 @@ pub(super) struct CaseMeshes<const D: usize> {
 pub(super) struct CaseBodies<const D: usize> {
     boxes: Vec<[[f64; D]; 2]>,
     surfaces: Vec<SolidBody<D>>,
+    /// Numbers of the tables of boxes, and of surfaces.
+    tables: [Vec<usize>; 2],
     /// What the user should know of them.
     pub(super) notes: Vec<String>,
 }
@@ -45,21 +47,57 @@ impl<const D: usize> CaseBodies<D> {
         for id in forest.leaves() {
             let id = id as usize;
             let (level, coord) = (usize::from(forest.level[id]), forest.coord[id]);
-            for body in &self.surfaces {
-                solid[id] |= body.mask(level, coord);
-            }
-            let h = frame.dx / f64::from(1u32 << level);
-            for cell in 0..dims::cells(D) {
-                let at: [i32; D] = dims::unravel(cell, 4);
-                let x: [f64; D] = std::array::from_fn(|a| {
-                    frame.origin[a] + (f64::from(4 * coord[a] + at[a]) + 0.5) * h
-                });
-                let holds = |of: &[[f64; D]; 2]| (0..D).all(|a| x[a] > of[0][a] && x[a] < of[1][a]);
-                solid[id] |= u64::from(self.boxes.iter().any(holds)) << cell;
+            for (_, mask) in self.masks(frame, level, coord) {
+                solid[id] |= mask;
             }
         }
         solid_above(forest, &mut solid);
         solid
+    }
+
+    /// The bodies' tables, by number, with the cells of a block that are in each.
+    fn masks(
+        &self,
+        frame: &Frame<D>,
+        level: usize,
+        coord: [i32; D],
+    ) -> impl Iterator<Item = (usize, u64)> {
+        let [of_boxes, of_surfaces] = &self.tables;
+        let surfaces = self.surfaces.iter().zip(of_surfaces);
+        let surfaces = surfaces.map(move |(body, &table)| (table, body.mask(level, coord)));
+        let h = frame.dx / f64::from(1u32 << level);
+        let origin = frame.origin;
+        let in_box = move |of: &[[f64; D]; 2]| {
+            let holds = |cell: &usize| {
+                let at: [i32; D] = dims::unravel(*cell, 4);
+                (0..D).all(|a| {
+                    let x = origin[a] + (f64::from(4 * coord[a] + at[a]) + 0.5) * h;
+                    x > of[0][a] && x < of[1][a]
+                })
+            };
+            let inside = (0..dims::cells(D)).filter(holds);
+            inside.fold(0, |mask, cell| mask | 1 << cell)
+        };
+        let boxes = self.boxes.iter().zip(of_boxes);
+        surfaces.chain(boxes.map(move |(of, &table)| (table, in_box(of))))
+    }
+
+    /// By cell, the number of the body that a solid cell is of, plus 1: of several the first.
+    pub(super) fn numbers(&self, mesh: &Mesh<D>) -> Vec<u8> {
+        let (forest, cells) = (&mesh.forest, dims::cells(D));
+        let mut numbers = vec![0u8; forest.capacity() * cells];
+        for id in forest.leaves() {
+            let id = id as usize;
+            let (level, coord) = (usize::from(forest.level[id]), forest.coord[id]);
+            for (table, mask) in self.masks(&mesh.frame, level, coord) {
+                for cell in (0..cells).filter(|cell| mask >> cell & 1 == 1) {
+                    let number = &mut numbers[id * cells + cell];
+                    let own = (table + 1).min(usize::from(u8::MAX)) as u8;
+                    *number = if *number == 0 { own } else { own.min(*number) };
+                }
+            }
+        }
+        numbers
     }
 }
 
@@ -317,12 +355,14 @@ impl TwoPhaseCase {
         let mut bodies = CaseBodies {
             boxes: Vec::new(),
             surfaces: Vec::new(),
+            tables: [const { Vec::new() }; 2],
             notes: Vec::new(),
         };
         for (i, table) in self.bodies.iter().enumerate() {
             if !table.has_surface() {
                 let bounds = corners::<D>("[[body]] box", &table.bounds)?;
                 bodies.boxes.push(bounds);
+                bodies.tables[0].push(i);
                 continue;
             }
             let what = format!("[[body]] {}", i + 1);
@@ -335,6 +375,7 @@ impl TwoPhaseCase {
             let made = self.solid_body(table, self.root()?, levels);
             let (body, said) = made.map_err(|error| error.about(&what))?;
             bodies.surfaces.push(body);
+            bodies.tables[1].push(i);
             bodies
                 .notes
                 .extend(said.into_iter().map(|note| format!("{what}: {note}")));

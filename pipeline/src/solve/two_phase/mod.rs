@@ -9,6 +9,7 @@
 //! | `surface` | liquid and bodies from surfaces |
 //! | `resolve` | from tables to parameters and the length of a step |
 //! | `frame` | boxes that move |
+//! | `heat` | heat: parameters, `heat.csv`, its balance |
 //! | `tables` | `phases.csv`, `loads.csv`, `gauges.csv` |
 //! | `bed` | spheres in a running flow: their table, forces on walls, checks, and part of a checkpoint |
 //! | `run` | from a case to a run, and its plan |
@@ -20,6 +21,7 @@ pub mod case;
 mod energy;
 mod flow;
 mod frame;
+mod heat;
 mod mesh;
 mod resolve;
 mod run;

@@ -2,6 +2,7 @@
 
 use super::case::{LiquidTable, TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
 use super::frame::{self, FrameMotion};
+use super::heat::{CaseHeat, bytes_of_heat};
 use super::mesh::{CaseMeshes, leaf_masks};
 use super::spheres::Spheres;
 use super::surface::SurfaceKeys;
@@ -47,6 +48,7 @@ pub(super) struct TwoPhaseSetting<const D: usize> {
     pub(super) measured: Measured<D>,
     /// Spheres in the flow.
     pub(super) spheres: Option<Spheres>,
+    pub(super) heat: Option<CaseHeat<D>>,
     /// The length of a step, s.
     pub(super) dt: f64,
     /// Cells of leaves.
@@ -150,6 +152,7 @@ impl TwoPhaseCase {
             None => [0.0; D],
             Some(table) => numbers::<D>("[gravity] acceleration", &table.acceleration)?,
         };
+        let heat = self.heat::<D>(&faces)?;
         let spheres = self.spheres(&faces, gravity, phases.viscosity)?;
         let meshes = self.meshes(
             &faces,
@@ -162,7 +165,9 @@ impl TwoPhaseCase {
         let cells = mesh.forest.leaves().count() * dims::cells(D);
         let h = frame.dx / f64::from(1u32 << (mesh.forest.levels.len() - 1));
         let of_spheres = spheres.as_ref().map_or(0, |of| of.bytes(cells, h));
-        let bytes = cells as u64 * bytes_of_cell(D as u64) + of_spheres;
+        let of_heat = heat.as_ref().map_or(0, |_| bytes_of_heat(D as u64));
+        let of_cell = bytes_of_cell(D as u64) + of_heat;
+        let bytes = cells as u64 * of_cell + of_spheres;
         let free = check_memory(cells, bytes, on_device)?;
         mesh.classes.solid = bodies.solid(&mesh);
         let is_full =
@@ -172,6 +177,10 @@ impl TwoPhaseCase {
                 .hint("flow = \"inside\" of a body keeps the fluid inside of its surface"));
         }
         let flow_mesh = FlowMesh::new(&mesh.forest, frame.origin, frame.dx, leaf_masks(&mesh))?;
+        let flow_mesh = match heat.as_ref().is_some_and(CaseHeat::has_bodies) {
+            true => flow_mesh.with_bodies(bodies.numbers(&mesh)),
+            false => flow_mesh,
+        };
         if let Some(spheres) = &spheres {
             spheres.check(&flow_mesh, h)?;
         }
@@ -183,17 +192,7 @@ impl TwoPhaseCase {
             self.periodic()?,
             !self.bodies.is_empty(),
         );
-        let velocity = match &self.initial {
-            None => None,
-            Some(table) => {
-                let scope = frame::scope(D, false);
-                Some(value::vector(
-                    "[initial] velocity",
-                    &table.velocity,
-                    &scope,
-                )?)
-            }
-        };
+        let velocity = self.start_velocity()?;
         let mut params = FlowParams {
             phases,
             gravity,
@@ -212,7 +211,7 @@ impl TwoPhaseCase {
         )?;
         params.longest_step = dt;
         let following = adaptation.map(|mut adaptation| {
-            let room = (free as f64 * SHARE_OF_MEMORY) as u64 / bytes_of_cell(D as u64);
+            let room = (free as f64 * SHARE_OF_MEMORY) as u64 / of_cell;
             adaptation.max_cells = adaptation.max_cells.min(room);
             (floor, adaptation)
         });
@@ -227,10 +226,20 @@ impl TwoPhaseCase {
             velocity,
             measured,
             spheres,
+            heat,
             dt,
             cells,
             bytes,
         })
+    }
+
+    /// The velocity at the start, if it is given.
+    fn start_velocity<const D: usize>(&self) -> Result<Option<[Expression; D]>, Error> {
+        let Some(table) = &self.initial else {
+            return Ok(None);
+        };
+        let scope = frame::scope(D, false);
+        value::vector("[initial] velocity", &table.velocity, &scope).map(Some)
     }
 
     fn phases(&self) -> Result<Phases, Error> {

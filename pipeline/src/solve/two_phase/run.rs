@@ -4,6 +4,7 @@ use super::{
     bed::RunningSpheres,
     case::TwoPhaseCase,
     flow::TwoPhase,
+    heat::HeatRecord,
     resolve::TwoPhaseSetting,
     spheres::{Spheres, told},
     tables::Tables,
@@ -78,7 +79,8 @@ impl TwoPhaseCase {
         let named = |error: Error| error.within(&self.name());
         let setting = self.setting::<D>(free_bytes(&opened)).map_err(named)?;
         setting.notes.iter().for_each(|note| observer.note(note));
-        let units = units_of(setting.mesh.frame.dx, setting.dt, setting.spheres.is_some())?;
+        let more = [setting.spheres.is_some(), setting.heat.is_some()];
+        let units = units_of(setting.mesh.frame.dx, setting.dt, more)?;
         let text = self.to_toml()?;
         let run = RunSetting::new(&text, &self.run, &self.output, &setting.mesh, units.clone());
         let mut run = run.map_err(named)?;
@@ -104,6 +106,7 @@ impl TwoPhaseCase {
             velocity,
             measured,
             spheres,
+            heat,
             dt,
             ..
         } = setting;
@@ -119,6 +122,9 @@ impl TwoPhaseCase {
             flow = with.map_err(|error| named(told(error, &of.ends)))?;
             running = Some(of);
         }
+        if let Some(heat) = &heat {
+            flow = heat.give(flow).map_err(named)?;
+        }
         if let Some((floor, adaptation)) = following {
             let forest = mesh.forest.download(&Host).map_err(VoxelError::from)?;
             flow.follow(forest, floor, adaptation)
@@ -131,7 +137,8 @@ impl TwoPhaseCase {
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
         let of_spheres = running.as_ref().map(RunningSpheres::columns);
         let tables = Tables::new(measured, &flow, dt, of_spheres.unwrap_or_default());
-        let watched = (tables, frame, running);
+        let record = heat.as_ref().and_then(|of| HeatRecord::new(of, &flow, dt));
+        let watched = (tables, frame, running, record);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
         if only_plan {
@@ -191,16 +198,19 @@ fn set_velocity<const D: usize>(
 }
 
 /// Values are in SI units; what is derived on the mesh is by its root cells.
-fn units_of(dx: f64, dt: f64, particles: bool) -> Result<FieldUnits, Error> {
+fn units_of(dx: f64, dt: f64, [particles, heat]: [bool; 2]) -> Result<FieldUnits, Error> {
     let one = |unit: &str| FieldUnit::new(1.0, unit);
-    let scalar = |name: &str| {
+    let scalar = |name: &str, unit: &str| {
         let field = FieldName::new(name);
         let field = field.ok_or_else(|| Error::input(format!("{name} is no name of a field")))?;
-        Ok::<_, Error>((field, one("1")))
+        Ok::<_, Error>((field, one(unit)))
     };
-    let mut scalars = vec![scalar("alpha")?];
+    let mut scalars = vec![scalar("alpha", "1")?];
     if particles {
-        scalars.push(scalar("solid-fraction")?);
+        scalars.push(scalar("solid-fraction", "1")?);
+    }
+    if heat {
+        scalars.push(scalar("temperature", "K")?);
     }
     Ok(FieldUnits {
         time: FieldUnit::new(dt, "s"),
@@ -228,6 +238,7 @@ fn plan<const D: usize>(
         bytes,
         following,
         spheres,
+        heat,
         ..
     } = setting;
     let follows = match following {
@@ -250,8 +261,9 @@ fn plan<const D: usize>(
         Some(of) => forecast(of, params, h, *dt),
         None => (Value::Null, String::new()),
     };
+    let with_heat = heat.as_ref().map_or("", |_| " with heat");
     let text = format!(
-        "device  {}\ntwo-phase flow in {D}D, densities {liquid} and {gas} kg/m³\n{cells} cells on {levels} level{}, {:.1} MB; \
+        "device  {}\ntwo-phase flow in {D}D, densities {liquid} and {gas} kg/m³\n{cells} cells on {levels} level{}, {:.1} MB{with_heat}; \
          the finest are {h:.4e} m wide{follows}\n{steps} steps of {dt:.4e} s: {time:.6} s; each is divided where the Courant number, \
          capillary waves or gravity ask for it\n{said}",
         device.text(),
@@ -272,6 +284,7 @@ fn plan<const D: usize>(
         "dt": dt,
         "time": time,
         "particles": of_spheres,
+        "heat": heat.is_some(),
     });
     RunPlan::new(text, json)
 }

@@ -1,0 +1,444 @@
+//! Heat: from tables to parameters, `heat.csv`, and its part of checks, summaries and checkpoints.
+
+use super::case::{SolidTable, TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
+use super::frame;
+use super::resolve::side_name;
+use super::surface::SurfaceKeys;
+use crate::solve::resolve::missing;
+use cutlink_common::Error;
+use cutlink_flow::{Check, Lines, setting::positive};
+use cutlink_prescribed::expression::Expression;
+use cutlink_vof::{BoxFace, HeatAccount, HeatParams, TwoPhaseFlow, WallHeat};
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+
+/// Bytes of a cell for heat, beside those of the flow.
+pub(super) const fn bytes_of_heat(d: u64) -> u64 {
+    60 + 23 * d
+}
+
+/// Share of the mean temperature's heat that what has moved is at least, for a check.
+const LEAST_MOVED: f64 = 1e-6;
+
+/// Patches by number and name.
+type Patches = Vec<(usize, String)>;
+
+/// Heat of a case.
+pub(super) struct CaseHeat<const D: usize> {
+    pub(super) params: HeatParams<D>,
+    temperature: Expression,
+    /// Patches that heat may come from, by number and name.
+    patches: Patches,
+}
+
+impl<const D: usize> CaseHeat<D> {
+    /// Whether a body has a temperature or a flux of heat.
+    pub(super) fn has_bodies(&self) -> bool {
+        !self.params.bodies.is_empty()
+    }
+
+    /// Gives a flow its heat.
+    ///
+    /// # Errors
+    /// An expression without a value, and what the flow refuses.
+    pub(super) fn give(&self, flow: TwoPhaseFlow<D>) -> Result<TwoPhaseFlow<D>, Error> {
+        let failed = OnceLock::new();
+        let of = |x: [f64; D]| match self.temperature.at(&x, 0.0) {
+            Ok(value) => value,
+            Err(reason) => {
+                let _ = failed.set(reason);
+                0.0
+            }
+        };
+        let flow = flow.with_heat(self.params.clone(), of)?;
+        match failed.into_inner() {
+            None => Ok(flow),
+            Some(reason) => Err(Error::input(format!("[heat] temperature: {reason}"))),
+        }
+    }
+}
+
+impl TwoPhaseCase {
+    /// Heat, if the case has some.
+    ///
+    /// # Errors
+    /// Keys that are missing, make no sense, or are given without `[heat]`.
+    pub(super) fn heat<const D: usize>(
+        &self,
+        faces: &[[BoxFace<D>; 2]; D],
+    ) -> Result<Option<CaseHeat<D>>, Error> {
+        let Some(table) = &self.heat else {
+            return match self.key_of_heat() {
+                None => Ok(None),
+                Some(key) => Err(Error::input(format!("{key} is given, and no [heat]"))
+                    .hint("give [heat] with the temperature at the start, or remove the key")),
+            };
+        };
+        if !self.particles.is_empty() {
+            return Err(Error::input("a case has [heat] and [[particles]]")
+                .hint("flows with spheres have no temperature: remove one of both"));
+        }
+        let fluids = [("liquid", &self.phases.liquid), ("gas", &self.phases.gas)];
+        let [mut capacity, mut conductivity, mut expansion] = [[0.0; 2]; 3];
+        for (i, (name, fluid)) in fluids.into_iter().enumerate() {
+            let required = |key: &str, given: Option<f64>| {
+                let what = format!("[phases.{name}] {key}");
+                positive(&what, given.ok_or_else(|| missing(&what))?)
+            };
+            capacity[i] = required("heat_capacity", fluid.heat_capacity)?;
+            conductivity[i] = required("conductivity", fluid.conductivity)?;
+            expansion[i] = fluid.expansion.unwrap_or(0.0);
+        }
+        let expands = expansion != [0.0; 2];
+        let reference = match table.reference {
+            Some(given) => given,
+            None if expands => {
+                return Err(missing("[heat] reference")
+                    .hint("the temperature at which the fluids have their densities"));
+            }
+            None => 0.0,
+        };
+        if expands && self.frame.as_ref().is_some_and(|of| of.angle.is_some()) {
+            return Err(
+                Error::input("fluids expand by heat in a box whose [frame] turns")
+                    .hint("a [frame] with translation alone, or [phases] without expansion"),
+            );
+        }
+        let scope = frame::scope(D, false);
+        let start = table.temperature.as_ref();
+        let start = start.ok_or_else(|| missing("[heat] temperature"))?;
+        let (at_faces, mut patches) = self.heat_of_faces(faces)?;
+        let bodies = self.heat_of_bodies()?;
+        for (i, of) in bodies.iter().enumerate() {
+            if *of != WallHeat::Insulated {
+                patches.push((2 * D + i, format!("body {}", i + 1)));
+            }
+        }
+        Ok(Some(CaseHeat {
+            params: HeatParams {
+                capacity,
+                conductivity,
+                expansion,
+                reference,
+                faces: at_faces,
+                bodies,
+            },
+            temperature: start.expression("[heat] temperature", &scope)?,
+            patches,
+        }))
+    }
+
+    /// A key that only flows with heat have.
+    fn key_of_heat(&self) -> Option<String> {
+        for (name, fluid) in [("liquid", &self.phases.liquid), ("gas", &self.phases.gas)] {
+            let keys = [
+                ("heat_capacity", fluid.heat_capacity),
+                ("conductivity", fluid.conductivity),
+                ("expansion", fluid.expansion),
+            ];
+            if let Some((key, _)) = keys.into_iter().find(|(_, given)| given.is_some()) {
+                return Some(format!("[phases.{name}] {key}"));
+            }
+        }
+        for (side, given) in self.boundary.faces().into_iter().flatten().enumerate() {
+            let keys = given
+                .as_ref()
+                .map(|face| [face.temperature, face.heat_flux]);
+            if let Some([temperature, flux]) = keys {
+                let name = || format!("[boundary] {}:", side_name(side));
+                match (temperature, flux) {
+                    (Some(_), _) => return Some(format!("{} temperature", name())),
+                    (None, Some(_)) => return Some(format!("{} heat_flux", name())),
+                    (None, None) => {}
+                }
+            }
+        }
+        let of_body = |body: &SolidTable| body.temperature.is_some() || body.heat_flux.is_some();
+        let body = self.bodies.iter().position(of_body)?;
+        Some(format!("[[body]] {}: temperature or heat_flux", body + 1))
+    }
+
+    fn heat_of_faces<const D: usize>(
+        &self,
+        faces: &[[BoxFace<D>; 2]; D],
+    ) -> Result<([[WallHeat; 2]; D], Patches), Error> {
+        let (mut found, mut patches) = ([[WallHeat::Insulated; 2]; D], Vec::new());
+        for (axis, pair) in self.boundary.faces().into_iter().enumerate().take(D) {
+            for (upper, given) in pair.into_iter().enumerate() {
+                let (side, face) = (2 * axis + upper, &faces[axis][upper]);
+                let Some(table) = given else { continue };
+                let of = heat_of_face(side, table, face)?;
+                let is_open = matches!(face, BoxFace::Inflow { .. } | BoxFace::Pressure { .. });
+                if of != WallHeat::Insulated || is_open {
+                    patches.push((side, side_name(side)));
+                }
+                found[axis][upper] = of;
+            }
+        }
+        Ok((found, patches))
+    }
+
+    /// By body; empty where all are insulated.
+    fn heat_of_bodies(&self) -> Result<Vec<WallHeat>, Error> {
+        let of = |(i, body): (usize, &SolidTable)| {
+            let what = format!("[[body]] {}", i + 1);
+            if body.has_surface() && body.heat_flux.is_some() {
+                return Err(Error::input(format!("{what}: heat_flux of a surface"))
+                    .hint("its cells have more area than it: give its temperature, or a box"));
+            }
+            wall(&what, body.temperature, body.heat_flux)
+        };
+        let bodies: Result<Vec<WallHeat>, Error> = self.bodies.iter().enumerate().map(of).collect();
+        let bodies = bodies?;
+        let is_insulated = |of: &WallHeat| *of == WallHeat::Insulated;
+        Ok(match bodies.iter().all(is_insulated) {
+            true => Vec::new(),
+            false => bodies,
+        })
+    }
+}
+
+/// A wall with a temperature, a flux of heat, or none of both.
+fn wall(what: &str, temperature: Option<f64>, flux: Option<f64>) -> Result<WallHeat, Error> {
+    match (temperature, flux) {
+        (Some(_), Some(_)) => Err(Error::input(format!(
+            "{what} has a temperature and a heat_flux"
+        ))
+        .hint("give one of both; without, a wall is insulated")),
+        (Some(held), None) => Ok(WallHeat::Temperature(held)),
+        (None, Some(flux)) => Ok(WallHeat::Flux(flux)),
+        (None, None) => Ok(WallHeat::Insulated),
+    }
+}
+
+fn heat_of_face<const D: usize>(
+    side: usize,
+    table: &TwoPhaseFaceTable,
+    face: &BoxFace<D>,
+) -> Result<WallHeat, Error> {
+    let name = format!("[boundary] {}", side_name(side));
+    let of = wall(&name, table.temperature, table.heat_flux)?;
+    let wrong =
+        |text: &str, hint: &str| Err(Error::input(format!("{name}: {text}")).hint(hint.to_owned()));
+    if table.kind == TwoPhaseFaceKind::Periodic && of != WallHeat::Insulated {
+        return wrong(
+            "heat at a periodic face",
+            "remove temperature and heat_flux",
+        );
+    }
+    match face {
+        BoxFace::Slip | BoxFace::NoSlip => {}
+        BoxFace::Inflow { velocity, .. } => {
+            let along = velocity[side / 2];
+            let inward = if side.is_multiple_of(2) {
+                along
+            } else {
+                -along
+            };
+            let is_held = matches!(of, WallHeat::Temperature(_));
+            if inward > 0.0 && !is_held {
+                return wrong("temperature is missing", "that of what flows in");
+            }
+            if inward < 0.0 && of != WallHeat::Insulated {
+                return wrong(
+                    "heat at an outflow",
+                    "what flows out has its own temperature: remove temperature and heat_flux",
+                );
+            }
+        }
+        BoxFace::Pressure { .. } => {
+            if matches!(of, WallHeat::Flux(_)) {
+                return wrong(
+                    "heat_flux at a face of given pressure",
+                    "give the temperature of what flows in, or nothing: then it is that of the cell inside",
+                );
+            }
+        }
+    }
+    Ok(of)
+}
+
+/// What a run tells of heat.
+pub(super) struct HeatRecord {
+    pub(super) table: Lines,
+    patches: Patches,
+    start: HeatAccount,
+    /// What came in, and the time, at the last line.
+    last: (Vec<f64>, f64),
+    /// The net power of the last line, W; infinite before.
+    net: f64,
+}
+
+impl HeatRecord {
+    /// Of a flow with heat, with steps of so many seconds.
+    pub(super) fn new<const D: usize>(
+        heat: &CaseHeat<D>,
+        flow: &TwoPhaseFlow<D>,
+        dt: f64,
+    ) -> Option<Self> {
+        let start = flow.heat_account()?.clone();
+        let mut names = vec!["heat".to_owned()];
+        names.extend(heat.patches.iter().map(|(_, name)| format!("{name} power")));
+        names.extend(["lowest temperature", "highest temperature"].map(str::to_owned));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Some(Self {
+            table: Lines::new("heat.csv", &names, dt),
+            patches: heat.patches.clone(),
+            last: (start.through.clone(), 0.0),
+            net: f64::INFINITY,
+            start,
+        })
+    }
+
+    /// Adds a line: heat, and the mean powers since the last line.
+    pub(super) fn add(&mut self, step: u64, now: &HeatAccount, time: f64) {
+        let (before, then) = &self.last;
+        let over = if time > *then {
+            1.0 / (time - then)
+        } else {
+            0.0
+        };
+        let mut line = vec![now.heat];
+        let power = |&(patch, _): &(usize, String)| (now.through[patch] - before[patch]) * over;
+        line.extend(self.patches.iter().map(power));
+        if over > 0.0 {
+            self.net = line[1..].iter().sum();
+        }
+        line.extend(now.extremes);
+        self.table.add(step, line);
+        self.last = (now.through.clone(), time);
+    }
+
+    /// Numbers of a saved state.
+    pub(super) fn words(&self) -> usize {
+        5 + self.start.through.len()
+    }
+
+    pub(super) fn save(&self) -> Vec<f64> {
+        let [low, high] = self.start.extremes;
+        let mut words = vec![self.start.heat, low, high, self.net, self.last.1];
+        words.extend(&self.last.0);
+        words
+    }
+
+    pub(super) fn restore(&mut self, words: &[f64]) {
+        self.start.heat = words[0];
+        self.start.extremes = [words[1], words[2]];
+        self.net = words[3];
+        self.last = (words[5..].to_vec(), words[4]);
+    }
+
+    /// Heat that has moved, at least: what came and went, and what the whole box takes up by its differences of temperature, J.
+    fn moved(&self, now: &HeatAccount) -> f64 {
+        let came: f64 = now.through.iter().map(|joule| joule.abs()).sum();
+        came + self.differences(now)
+    }
+
+    /// What the whole box takes up by its largest difference of temperature, J.
+    fn differences(&self, now: &HeatAccount) -> f64 {
+        let range = |of: &HeatAccount| of.extremes[1] - of.extremes[0];
+        now.capacity * range(&self.start).max(range(now))
+    }
+
+    /// Whether the net power of the last line warms the fluid by less than a part of its differences of temperature in a time.
+    pub(super) fn is_settled(&self, now: &HeatAccount, part: f64, time: f64) -> bool {
+        self.net.abs() * time <= part * self.differences(now)
+    }
+
+    /// Keys of the summary, and lines of text.
+    pub(super) fn report(&self, now: &HeatAccount) -> (Value, String) {
+        let came: serde_json::Map<String, Value> = (self.patches.iter())
+            .map(|(patch, name)| (name.clone(), json!(now.through[*patch])))
+            .collect();
+        let change = now.heat - self.start.heat;
+        let [low, high] = now.extremes;
+        let json = json!({
+            "heat": now.heat,
+            "change": change,
+            "through": came,
+            "shared_out": now.defect,
+            "lowest_temperature": low,
+            "highest_temperature": high,
+        });
+        let text =
+            format!("heat has changed by {change:.6e} J; temperatures are {low:.4} to {high:.4}\n");
+        (json, text)
+    }
+
+    /// Whether heat is balanced; none where hardly any moves.
+    pub(super) fn check(&self, now: &HeatAccount) -> Option<Check> {
+        let came: f64 = now.through.iter().sum();
+        let off = (now.heat - self.start.heat - came).abs() + now.defect.abs();
+        let moved = self.moved(now);
+        let [low, high] = now.extremes.map(f64::abs);
+        let is_moved = moved > LEAST_MOVED * now.capacity * low.max(high);
+        is_moved.then(|| Check {
+            name: "heat",
+            value: off / moved,
+            bars: [1e-6, 1e-3],
+            what: "change of heat that did not come through faces and bodies, with what was shared out, over what moved".into(),
+            remedy: Some("a smaller [numerics] tolerance or cfl".into()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(more: &str) -> String {
+        let text = format!(
+            "[solver]\nkind = \"two-phase\"\n[domain]\nbox = [0, 0, 1, 1]\nroot = 16\n[run]\nsteps = 1\n[numerics]\ndt = 1\n{more}"
+        );
+        let case = TwoPhaseCase::from_toml(&text).expect("a case");
+        match case.setting::<2>(None) {
+            Ok(_) => String::new(),
+            Err(error) => format!("{error}: {error:?}"),
+        }
+    }
+
+    const PHASES: &str = "[phases]\nliquid = { density = 1000, heat_capacity = 4180, conductivity = 0.6 }\n\
+                          gas = { density = 1.2, heat_capacity = 1005, conductivity = 0.026 }\n";
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        let heat = "[heat]\ntemperature = 300\n";
+        assert_eq!(refused(&format!("{PHASES}{heat}")), "");
+        let face = |of: &str| format!("{PHASES}{heat}[boundary]\n\"x-\" = {{ {of} }}\n");
+        for (text, expected) in [
+            (PHASES.to_owned(), "no [heat]"),
+            (format!("{PHASES}[heat]\n"), "[heat] temperature"),
+            (
+                format!("{}{heat}", PHASES.replace(", conductivity = 0.6", "")),
+                "[phases.liquid] conductivity",
+            ),
+            (
+                format!(
+                    "{}{heat}",
+                    PHASES.replace("0.026", "0.026, expansion = 0.003")
+                ),
+                "[heat] reference",
+            ),
+            (
+                face("type = \"no-slip\", temperature = 1, heat_flux = 1"),
+                "a temperature and a heat_flux",
+            ),
+            (
+                face("type = \"velocity\", velocity = [1, 0]"),
+                "temperature is missing",
+            ),
+            (
+                face("type = \"velocity\", velocity = [-1, 0], temperature = 1"),
+                "outflow",
+            ),
+            (face("type = \"pressure\", heat_flux = 1"), "heat_flux"),
+            (
+                format!("{PHASES}{heat}[[body]]\nshape = \"sphere:r=0.1\"\nheat_flux = 3\n"),
+                "heat_flux of a surface",
+            ),
+        ] {
+            let found = refused(&text);
+            assert!(found.contains(expected), "{expected}: {found}");
+        }
+    }
+}
