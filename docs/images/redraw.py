@@ -106,6 +106,7 @@ GROUPS += [
     example("bunny_flow", "bunny-vortices", "bunny-vortices/vortices_*.png", before=["cutlink demo"]),
     example("bunny_wake", "bunny", "bunny-flow/wake_*.png", before=["cutlink demo"]),
     example("wake-adaptive", "wake-adaptive", "wake-adaptive/picture_*.png"),
+    example("convection", "convection", "convection/picture_*.png"),
     example("flapping", "flapping", "flapping/picture_*.png"),
     example("settling", "settling", "settling/picture_*.png"),
     example("settle", "settle", "settle/render_000010000.png"),

@@ -433,7 +433,7 @@ mod tests {
             ),
             (face("type = \"pressure\", heat_flux = 1"), "heat_flux"),
             (
-                format!("{PHASES}{heat}[[body]]\nshape = \"sphere:r=0.1\"\nheat_flux = 3\n"),
+                format!("{PHASES}{heat}[[body]]\nshape = \"circle:r=0.1\"\nheat_flux = 3\n"),
                 "heat_flux of a surface",
             ),
         ] {
