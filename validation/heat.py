@@ -6,7 +6,7 @@ from two_phase import short
 
 PRANDTL, DIFFUSIVITY, EXPANSION = 0.71, 1e-3, 0.1
 # Rayleigh number, finest cells along an edge, levels (the finest at all walls), time in units of L²/diffusivity.
-CAVITIES = [(1e3, 40, 1, 1.0), (1e4, 40, 1, 0.8), (1e5, 64, 1, 0.4), (1e5, 128, 2, 0.4), (1e6, 64, 1, 0.3), (1e6, 128, 1, 0.3), (1e6, 128, 2, 0.3)]
+CAVITIES = [(1e3, 40, 1, 1.0), (1e4, 40, 1, 0.8), (1e5, 64, 1, 0.2), (1e5, 128, 2, 0.2), (1e6, 64, 1, 0.2), (1e6, 128, 1, 0.2), (1e6, 128, 2, 0.2)]
 
 
 def cavity(rayleigh, cells, levels, time):
