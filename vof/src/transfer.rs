@@ -17,7 +17,7 @@
 use crate::heat_params::{HeatField, HeatNumbers};
 use crate::heat_step::HeatKernels;
 use crate::interface::is_mixed;
-use crate::kernels::{Scene, TwoPhaseKernels, TwoPhaseMemory};
+use crate::kernels::{Scene, TwoPhaseMemory};
 use crate::mesh::{FlowMesh, Tile, in_tile};
 use crate::running::{Fields, by_axis};
 use crate::{TwoPhaseError, heat, normal, plane, restrict, velocity};
