@@ -19,7 +19,7 @@ use crate::solve::{
     shares::{Shares, processes},
     turbulence,
 };
-use cutlink_common::{Error, Observer, device::DeviceReport};
+use cutlink_common::{Error, Observer, Running, device::DeviceReport};
 use cutlink_flow::{
     RunOptions, RunSetting, fields,
     history::History,
@@ -89,6 +89,8 @@ struct Begun<'a, const D: usize> {
     changes: Vec<PilotChange>,
     /// The state that the pilot has ended with.
     state: Option<Earlier<'a, D>>,
+    /// A request to stop between two flows waits for the second one, which ends with a checkpoint.
+    running: Option<Running<'a>>,
 }
 
 /// How a flow ended.
@@ -122,6 +124,7 @@ where
         case: of_case,
         changes,
         state: None,
+        running: None,
     };
     loop {
         begun = match pass(case, begun, &inputs, backend, observer)? {
@@ -225,9 +228,13 @@ where
         let tried = planned.tried(&mut flow, setting, options, observer)?;
         return Ok(Pass::Ended(Outcome::Planned(tried)));
     }
+    drop(begun.running);
     match cutlink_flow::run_or_hand_over(&mut flow, setting, options, observer)? {
         Some(summary) => Ok(Pass::Ended(Outcome::Ran(summary))),
-        None => handed_over(flow, original, mesh, open).map(Pass::HandedOver),
+        None => {
+            let running = options.stop.running();
+            handed_over(flow, original, mesh, (open, running)).map(Pass::HandedOver)
+        }
     }
 }
 
@@ -255,7 +262,7 @@ fn handed_over<'a, const D: usize>(
     flow: Lattice<'a, D>,
     case: &Case,
     mesh: &'a Mesh<D>,
-    open: Option<OpenLaws>,
+    (open, running): (Option<OpenLaws>, Running<'a>),
 ) -> Result<Begun<'a, D>, Error> {
     let (next, open) = flow.pilot.next().zip(open).ok_or_else(|| {
         // No flow without both hands over.
@@ -266,6 +273,7 @@ fn handed_over<'a, const D: usize>(
         case: pilot::changed(case, &open, &next, &flow.resolved.case, has_links),
         state: Some(Earlier::now(&*flow.flow, mesh, flow.resolved.units)?),
         changes: flow.pilot.changes,
+        running: Some(running),
     })
 }
 
