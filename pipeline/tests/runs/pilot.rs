@@ -18,12 +18,14 @@ levels = 1
 no-picture = true
 
 [physics]
-re = 20
+re = 5
 length = 1
 velocity = 1
 
 [numerics]
-collision = "regularized"
+collision = "trt"
+wall = "bounce-back"
+allow_unstable = true
 
 [boundary]
 "x+" = { type = "velocity", velocity = ["if(y<1,-6*y*(1-y),0)", 0] }
@@ -32,7 +34,7 @@ collision = "regularized"
 "y-" = "no-slip"
 
 [run]
-seconds = 8
+seconds = 4
 "#;
 
 /// Writes a rectangle as a closed line.
@@ -101,22 +103,22 @@ fn a_pilot_finds_the_time_step_of_a_pressure_that_was_not_foreseen() {
     let velocity = |n: usize| change["lattice_velocity"][n].as_f64().expect("a number");
     let [before, after] = [velocity(0), velocity(1)];
     assert!(after < 0.7 * before, "{before} to {after}");
-    // With what was chosen first, and with a third of what was chosen then.
+    // With what was chosen first, and with half of what was chosen then; walls of TRT do not depend on the time step.
     let (delta_before, drag_before, none) = found(&run("before", Some(before)));
     assert_eq!(none, [0; 0], "a given time step stays");
-    let (_, reference, _) = found(&run("reference", Some(after / 3.0)));
+    let (_, reference, _) = found(&run("reference", Some(after / 2.0)));
     let off = |drag: f64| (drag / reference - 1.0).abs();
     assert!(
         delta_before > 0.03 && delta < 0.02,
         "{delta_before}, {delta}"
     );
     assert!(
-        off(drag_before) > 3.0 * off(drag) && off(drag) < 0.01,
+        off(drag_before) > 3.0 * off(drag) && off(drag) < 2e-3,
         "{reference}: {drag_before}, {drag}"
     );
-    // The rule turned round, by hand: 1.5 % of ρ c² at most, of what was measured.
+    // The rule turned round, by hand: 1 % of ρ c² at most, of what was measured.
     let measured = change["pressure_variation"].as_f64().expect("a number");
-    let by_hand = before * (0.015 / measured).sqrt();
+    let by_hand = before * (0.01 / measured).sqrt();
     assert!(
         (after / by_hand - 1.0).abs() < 1e-9,
         "{after} for {by_hand}"
@@ -131,7 +133,7 @@ fn a_pilot_finds_the_time_step_of_a_pressure_that_was_not_foreseen() {
         (first[1] - time).abs() < 1.6 * step,
         "{first:?} after {time} s"
     );
-    assert!((last[1] - 8.0).abs() < step, "{last:?}");
+    assert!((last[1] - 4.0).abs() < step, "{last:?}");
     let per_step = after / before * time / number(&steps[0]);
     assert!((step / per_step - 1.0).abs() < 1e-6, "{step} s a step");
 }
@@ -198,14 +200,12 @@ impl Observer for StopAt {
 #[test]
 fn stopped_runs_go_on_before_and_after_the_pilot() {
     let place = tempfile::tempdir().expect("a folder");
-    let short =
-        |text: String| text.replace("seconds = 8", "seconds = 4\naccept = [\"compressibility\"]");
-    let of = |name: &str| bend(place.path(), name, short);
+    let of = |name: &str| bend(place.path(), name, |text| text);
     let whole = of("whole").run(&mut ()).expect("a run");
     let changes = whole.json["pilot"].as_array().expect("a list");
     let at = changes[0]["steps"][0].as_u64().expect("a number") / 64;
     let file = |name: &str| fs::read(place.path().join(name).join("forces.csv"));
-    for (name, left) in [("early", at / 2), ("late", at + at / 2)] {
+    for (name, left) in [("early", at / 2), ("late", 3 * at)] {
         let stop = StopToken::default();
         let mut observer = StopAt {
             left: left as u32,
