@@ -6,6 +6,7 @@ use crate::heat_params::{HeatAccount, HeatField, HeatNumbers, HeatParams, WallHe
 use crate::transfer;
 use crate::{TwoPhaseError, check};
 use cutlink_amr::dims;
+use cutlink_elliptic::{block_sum, ordered_sum};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -97,6 +98,30 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let numbers = HeatNumbers::new(&self.params, &heat.params);
         let sums = heat::heat_sums(&self.mesh, &numbers, &fields.alpha, &heat.temperature);
         Some(sums.heat)
+    }
+
+    /// How unevenly heat is spread: the integral of ρ c (T − mean T)² over the fluid, J K. Conduction in an insulated box only lowers it.
+    pub fn heat_spread(&self) -> Option<f64> {
+        let fields = &self.host.fields;
+        let field = fields.heat.as_ref()?;
+        let numbers = HeatNumbers::new(&self.params, &field.params);
+        let (mesh, cells) = (&self.mesh, dims::cells(D));
+        let mean = field.account.heat / field.account.capacity;
+        let of_block = |block: usize| {
+            if !mesh.blocks.is_leaf(block) {
+                return 0.0;
+            }
+            let of_cell = |cell: usize| match mesh.is_solid(block, cell) {
+                true => 0.0,
+                false => {
+                    let at = block * cells + cell;
+                    numbers.capacity(fields.alpha[at]) * (field.temperature[at] - mean).powi(2)
+                }
+            };
+            mesh.volume_of(block) * block_sum::<D>(of_cell)
+        };
+        let blocks = (0..mesh.blocks.len()).into_par_iter();
+        Some(ordered_sum(&blocks.map(of_block).collect::<Vec<_>>()))
     }
 
     /// What a flow with heat was set up with.

@@ -64,10 +64,17 @@ impl<const D: usize> HeatParams<D> {
     /// Parameters out of their range, a side that cannot have what is given.
     pub(crate) fn check(&self, flow: &FlowParams<D>) -> Result<(), TwoPhaseError> {
         for c in self.capacity {
-            check("a heat capacity", c, c > 0.0, "positive, in J/(kg K)")?;
+            let is_sound = c > 0.0 && c.is_finite();
+            check("a heat capacity", c, is_sound, "positive, in J/(kg K)")?;
         }
         for k in self.conductivity {
-            check("a thermal conductivity", k, k > 0.0, "positive, in W/(m K)")?;
+            let is_sound = k > 0.0 && k.is_finite();
+            check(
+                "a thermal conductivity",
+                k,
+                is_sound,
+                "positive, in W/(m K)",
+            )?;
         }
         for beta in self.expansion {
             check(

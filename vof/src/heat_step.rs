@@ -334,6 +334,7 @@ pub(crate) fn settle<const D: usize, B: HeatKernels<D>>(
     B::warm(at, by, &mut field.temperature)?;
     *defect += made;
     *capacity = sums.capacity;
-    *extremes = [sums.least + by, sums.most + by];
+    // Of zeros of both signs, either may be the extreme one: the sum has that of the positive one.
+    *extremes = [sums.least, sums.most].map(|of| of + by + 0.0);
     Ok(())
 }

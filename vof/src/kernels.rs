@@ -1,5 +1,6 @@
 //! The stages of a step, in groups. A group is a trait in a file of this folder, whose documentation is the contract. The
 //! file has the CPU's part too, which calls functions of `src`; the GPU's part is the file of the same name in `cuda/`.
+//! Stages of heat, which only some flows have, are in `heat_step.rs`, with the CPU's part in `heat_host.rs`.
 //!
 //! Each number is the result of the same operations in the same order on every backend, sums included.
 

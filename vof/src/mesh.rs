@@ -7,6 +7,7 @@ use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_elliptic::{Beside, Blocks, faces};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Cells around a block that a [`Tile`] has on each side.
@@ -293,12 +294,14 @@ impl<const D: usize> FlowMesh<D> {
             return to;
         }
         let cells = dims::cells(D);
+        let roots = self.blocks.range(0).map(|b| (self.blocks.coord(b), b));
+        let roots: HashMap<[i32; D], usize> = roots.collect();
         let mut numbers = vec![0; to.blocks.cells()];
         let blocks = numbers.par_chunks_mut(cells).enumerate();
         blocks.for_each(|(block, numbers)| {
             for (cell, number) in numbers.iter_mut().enumerate() {
                 if to.is_solid(block, cell) {
-                    let (b, c) = self.holding(to.centre(block, cell));
+                    let (b, c) = self.below(|at| roots.get(&at).copied(), to.centre(block, cell));
                     *number = self.bodies[b * cells + c];
                 }
             }
@@ -411,6 +414,12 @@ impl<const D: usize> FlowMesh<D> {
 
     /// The leaf and cell that hold a point; of a point outside of the box those nearest to it.
     pub(crate) fn holding(&self, at: [f64; D]) -> (usize, usize) {
+        let find = |at| self.blocks.range(0).find(|&b| self.blocks.coord(b) == at);
+        self.below(find, at)
+    }
+
+    /// The same by what finds the root block at a place.
+    fn below(&self, find: impl Fn([i32; D]) -> Option<usize>, at: [f64; D]) -> (usize, usize) {
         let root = self.blocks.root();
         // In units of root cells.
         let x: [f64; D] = std::array::from_fn(|a| {
@@ -419,10 +428,7 @@ impl<const D: usize> FlowMesh<D> {
         });
         let in_cells = |level: usize| x.map(|x| (x * f64::from(1u32 << level)) as i32);
         let at = in_cells(0).map(|c| c / 4);
-        let mut roots = self.blocks.range(0);
-        let mut block = roots
-            .find(|&b| self.blocks.coord(b) == at)
-            .expect("roots fill the box");
+        let mut block = find(at).expect("roots fill the box");
         let mut cell = in_cells(0).map(|c| c & 3);
         while let Some(first) = self.blocks.first_child(block) {
             let corner = in_cells(self.blocks.level(block) + 1).map(|c| c & 1);

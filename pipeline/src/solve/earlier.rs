@@ -53,7 +53,7 @@ pub(super) struct Earlier<'a, const D: usize> {
 
 /// A mesh of its own, or another's.
 enum Held<'a, const D: usize> {
-    Own(Mesh<D>),
+    Own(Box<Mesh<D>>),
     Of(&'a Mesh<D>),
 }
 
@@ -176,7 +176,7 @@ fn restored<const D: usize, B: FlowKernels<D>>(
     let snapshot = flow.snapshot()?;
     Ok(Earlier {
         strain: flow.strain_rates(&snapshot)?,
-        mesh: Held::Own(flow.mesh()?.download(&Host)?),
+        mesh: Held::Own(Box::new(flow.mesh()?.download(&Host)?)),
         units: resolved.units,
         path: Some(path),
         snapshot,

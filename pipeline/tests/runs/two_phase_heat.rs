@@ -123,3 +123,58 @@ fn heat_and_spheres_are_refused() {
         .expect_err("no such flow");
     assert!(error.to_string().contains("[[particles]]"), "{error}");
 }
+
+/// A slab between 300 and 340 that starts at 320: what comes in by one wall leaves by the other all the time.
+const SLAB: &str = r#"
+[solver]
+kind = "two-phase"
+
+[domain]
+box = [0, 0, 1, 0.25]
+root = 32
+
+[phases]
+liquid = { density = 1, viscosity = 1, heat_capacity = 1, conductivity = 1 }
+gas = { density = 1, viscosity = 1, heat_capacity = 1, conductivity = 1 }
+
+[heat]
+temperature = 320
+
+[numerics]
+dt = 1e-4
+
+[boundary]
+"x-" = { type = "free-slip", temperature = 340 }
+"x+" = { type = "free-slip", temperature = 300 }
+
+[run]
+settle = 1e-3
+most = 4000
+
+[output]
+integrals_every = 8
+"#;
+
+#[test]
+fn a_slab_settles_when_its_temperature_is_straight() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = case(folder.path(), SLAB).run_with(&options(), &mut ());
+    run.expect("a run");
+    let table = fs::read_to_string(folder.path().join("heat.csv")).expect("a table");
+    let last = table.lines().last().expect("a line");
+    let last: Vec<f64> = last
+        .split(',')
+        .map(|x| x.parse().expect("a number"))
+        .collect();
+    let [step, power] = [last[0], last[3]];
+    assert!(step < 4000.0, "not settled: {table}");
+    // 40 K over a metre, 0.25 m high.
+    assert!(
+        (power / 10.0 - 1.0).abs() < 2e-3,
+        "{power} W in step {step}"
+    );
+    let never = SLAB.replace("integrals_every = 8", "integrals_every = 0");
+    let refused = case(folder.path(), &never).run_with(&options(), &mut ());
+    let error = refused.expect_err("no lines to settle by");
+    assert!(error.to_string().contains("settle"), "{error}");
+}

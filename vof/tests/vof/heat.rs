@@ -254,7 +254,10 @@ fn heat_is_kept_in_a_splash_and_temperatures_stay_in_their_range() {
             let account = flow.heat_account().expect("heat");
             // What the pressure's tolerance leaves, against the heat that the water has more than air.
             let made = account.defect / (60.0 * account.capacity);
-            assert!(made < 1e-5, "{is_followed}, {conductivity:?}: {made:e}");
+            assert!(
+                made.abs() < 1e-5,
+                "{is_followed}, {conductivity:?}: {made:e}"
+            );
             let [low, high] = account.extremes;
             assert!(low > 289.0 && high < 351.0, "{:?}", account.extremes);
         }
@@ -326,11 +329,13 @@ fn warm_fluid_over_cold_fluid_is_at_rest() {
     let found = flow.integrals().largest_velocity;
     assert!(found < 1e-10, "{found:e} m/s");
     // Beside finer cells the centres are at other heights: a flow of the error there.
-    let grid = mesh::mesh([4; 2], [false; 2], 2, |c, _| c[0] > 0.5);
-    let mut flow = stratified(grid);
-    steps(&mut flow, 20);
-    let found = flow.integrals().largest_velocity;
-    assert!(found < 2e-3, "{found:e} m/s");
+    for axis in [0, 1] {
+        let grid = mesh::mesh([4; 2], [false; 2], 2, |c, _| c[axis] > 0.5);
+        let mut flow = stratified(grid);
+        steps(&mut flow, 20);
+        let found = flow.integrals().largest_velocity;
+        assert!(found < 2e-3, "{axis}: {found:e} m/s");
+    }
 }
 
 /// De Vahl Davis' cavity: the mean Nusselt number of the hot wall.

@@ -97,7 +97,7 @@ struct Begun<'a, const D: usize> {
 enum Pass<'a, const D: usize> {
     Ended(Outcome),
     /// Its pilot has found another time step.
-    HandedOver(Begun<'a, D>),
+    HandedOver(Box<Begun<'a, D>>),
 }
 
 /// Takes a case through its run: one flow, or several if the pilot changes the time step.
@@ -117,7 +117,8 @@ where
         ..inputs.options.clone()
     };
     let mut inputs: Inputs<'_, D> = inputs;
-    let may_resume = inputs.options.resume && pilot::may_have(case, inputs.options);
+    // On any number of ranks, though the pilot itself has one.
+    let may_resume = inputs.options.resume && !laws::Given::of(case).lattice_velocity;
     let resumed = may_resume.then(|| pilot::resumed(case)).flatten();
     let (of_case, changes) = resumed.unwrap_or_else(|| (case.clone(), Vec::new()));
     let mut begun = Begun {
@@ -129,7 +130,7 @@ where
     loop {
         begun = match pass(case, begun, &inputs, backend, observer)? {
             Pass::Ended(outcome) => return Ok(outcome),
-            Pass::HandedOver(next) => next,
+            Pass::HandedOver(next) => *next,
         };
         if let Some(change) = begun.changes.last() {
             observer.note(&change.note());
@@ -233,7 +234,8 @@ where
         Some(summary) => Ok(Pass::Ended(Outcome::Ran(summary))),
         None => {
             let running = options.stop.running();
-            handed_over(flow, original, mesh, (open, running)).map(Pass::HandedOver)
+            handed_over(flow, original, mesh, (open, running))
+                .map(|next| Pass::HandedOver(Box::new(next)))
         }
     }
 }

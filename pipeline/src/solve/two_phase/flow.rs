@@ -474,7 +474,8 @@ where
             None => Vec::new(),
         };
         self.tables.measure(seen.step, &self.flow, of_spheres);
-        if let (Some(heat), Some(now)) = (&mut self.heat, self.flow.heat_account()) {
+        let now = self.flow.heat_account().zip(self.flow.heat_spread());
+        if let (Some(heat), Some(now)) = (&mut self.heat, now) {
             heat.add(seen.step, now, self.steps as f64 * self.dt);
         }
         Ok(())
@@ -486,7 +487,7 @@ where
         let finest = self.flow.mesh().width(self.flow.mesh().blocks().finest());
         let is_at_rest = now.largest_velocity * self.dt < change * finest;
         let is_warm = (self.heat.as_ref().zip(self.flow.heat_account()))
-            .is_none_or(|(heat, now)| heat.is_settled(now, change, self.dt));
+            .is_none_or(|(heat, now)| heat.is_settled(now, change));
         Some(is_at_rest && is_warm)
     }
 

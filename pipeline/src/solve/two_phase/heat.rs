@@ -10,6 +10,7 @@ use cutlink_flow::{Check, Lines, setting::positive};
 use cutlink_prescribed::expression::Expression;
 use cutlink_vof::{BoxFace, HeatAccount, HeatParams, TwoPhaseFlow, WallHeat};
 use serde_json::{Value, json};
+use std::f64::consts::PI;
 use std::sync::OnceLock;
 
 /// Bytes of a cell for heat, beside those of the flow.
@@ -74,6 +75,14 @@ impl TwoPhaseCase {
                     .hint("give [heat] with the temperature at the start, or remove the key")),
             };
         };
+        if self.run.settle.is_some() && self.output.integrals_every == Some(0) {
+            return Err(Error::input(
+                "[run] settle of a flow with heat, with [output] integrals_every = 0",
+            )
+            .hint(
+                "whether heat has settled is told by the lines of heat.csv: give integrals_every",
+            ));
+        }
         if !self.particles.is_empty() {
             return Err(Error::input("a case has [heat] and [[particles]]")
                 .hint("flows with spheres have no temperature: remove one of both"));
@@ -265,8 +274,21 @@ pub(super) struct HeatRecord {
     start: HeatAccount,
     /// What came in, and the time, at the last line.
     last: (Vec<f64>, f64),
-    /// The net power of the last line, W; infinite before.
+    /// What changed between the last two lines.
+    rates: Rates,
+    /// The time in which conduction evens out the box, s.
+    slowest: f64,
+}
+
+/// What changes in a second, between two lines.
+#[derive(Debug, Clone, Copy)]
+struct Rates {
+    /// Heat, W; infinite before the second line.
     net: f64,
+    /// How unevenly heat is spread, at the last line, J K.
+    spread: f64,
+    /// The same in a second, J K/s; infinite before the second line.
+    evened: f64,
 }
 
 impl HeatRecord {
@@ -285,13 +307,18 @@ impl HeatRecord {
             table: Lines::new("heat.csv", &names, dt),
             patches: heat.patches.clone(),
             last: (start.through.clone(), 0.0),
-            net: f64::INFINITY,
+            rates: Rates {
+                net: f64::INFINITY,
+                spread: flow.heat_spread()?,
+                evened: f64::INFINITY,
+            },
+            slowest: slowest(heat, flow),
             start,
         })
     }
 
-    /// Adds a line: heat, and the mean powers since the last line.
-    pub(super) fn add(&mut self, step: u64, now: &HeatAccount, time: f64) {
+    /// Adds a line: heat, and the mean powers since the last line. `spread` is how unevenly heat is spread.
+    pub(super) fn add(&mut self, step: u64, (now, spread): (&HeatAccount, f64), time: f64) {
         let (before, then) = &self.last;
         let over = if time > *then {
             1.0 / (time - then)
@@ -302,8 +329,10 @@ impl HeatRecord {
         let power = |&(patch, _): &(usize, String)| (now.through[patch] - before[patch]) * over;
         line.extend(self.patches.iter().map(power));
         if over > 0.0 {
-            self.net = line[1..].iter().sum();
+            self.rates.net = line[1..].iter().sum();
+            self.rates.evened = (spread - self.rates.spread) * over;
         }
+        self.rates.spread = spread;
         line.extend(now.extremes);
         self.table.add(step, line);
         self.last = (now.through.clone(), time);
@@ -311,12 +340,17 @@ impl HeatRecord {
 
     /// Numbers of a saved state.
     pub(super) fn words(&self) -> usize {
-        5 + self.start.through.len()
+        7 + self.start.through.len()
     }
 
     pub(super) fn save(&self) -> Vec<f64> {
         let [low, high] = self.start.extremes;
-        let mut words = vec![self.start.heat, low, high, self.net, self.last.1];
+        let Rates {
+            net,
+            spread,
+            evened,
+        } = self.rates;
+        let mut words = vec![self.start.heat, low, high, self.last.1, net, spread, evened];
         words.extend(&self.last.0);
         words
     }
@@ -324,8 +358,12 @@ impl HeatRecord {
     pub(super) fn restore(&mut self, words: &[f64]) {
         self.start.heat = words[0];
         self.start.extremes = [words[1], words[2]];
-        self.net = words[3];
-        self.last = (words[5..].to_vec(), words[4]);
+        self.rates = Rates {
+            net: words[4],
+            spread: words[5],
+            evened: words[6],
+        };
+        self.last = (words[7..].to_vec(), words[3]);
     }
 
     /// Heat that has moved, at least: what came and went, and what the whole box takes up by its differences of temperature, J.
@@ -334,15 +372,28 @@ impl HeatRecord {
         came + self.differences(now)
     }
 
+    /// Whether more than rounding has moved.
+    fn is_moved(&self, now: &HeatAccount) -> bool {
+        let [low, high] = now.extremes.map(f64::abs);
+        self.moved(now) > LEAST_MOVED * now.capacity * low.max(high)
+    }
+
     /// What the whole box takes up by its largest difference of temperature, J.
     fn differences(&self, now: &HeatAccount) -> f64 {
         let range = |of: &HeatAccount| of.extremes[1] - of.extremes[0];
         now.capacity * range(&self.start).max(range(now))
     }
 
-    /// Whether the net power of the last line warms the fluid by less than a part of its differences of temperature in a time.
-    pub(super) fn is_settled(&self, now: &HeatAccount, part: f64, time: f64) -> bool {
-        self.net.abs() * time <= part * self.differences(now)
+    /// Whether heat, and how unevenly it is spread, change by less than a part in the time in which conduction evens out the box.
+    pub(super) fn is_settled(&self, now: &HeatAccount, part: f64) -> bool {
+        if !self.is_moved(now) {
+            return true;
+        }
+        let differences = self.differences(now);
+        let Rates { net, evened, .. } = self.rates;
+        // Of differences of temperature throughout.
+        let most = differences * differences / now.capacity;
+        net.abs() * self.slowest <= part * differences && evened.abs() * self.slowest <= part * most
     }
 
     /// Keys of the summary, and lines of text.
@@ -369,17 +420,23 @@ impl HeatRecord {
     pub(super) fn check(&self, now: &HeatAccount) -> Option<Check> {
         let came: f64 = now.through.iter().sum();
         let off = (now.heat - self.start.heat - came).abs() + now.defect.abs();
-        let moved = self.moved(now);
-        let [low, high] = now.extremes.map(f64::abs);
-        let is_moved = moved > LEAST_MOVED * now.capacity * low.max(high);
-        is_moved.then(|| Check {
+        self.is_moved(now).then(|| Check {
             name: "heat",
-            value: off / moved,
+            value: off / self.moved(now),
             bars: [1e-6, 1e-3],
             what: "change of heat that did not come through faces and bodies, with what was shared out, over what moved".into(),
             remedy: Some("a smaller [numerics] tolerance or cfl".into()),
         })
     }
+}
+
+/// The time in which conduction alone takes the box's longest wave down by a factor of e, in the fluid that takes longest, s.
+fn slowest<const D: usize>(heat: &CaseHeat<D>, flow: &TwoPhaseFlow<D>) -> f64 {
+    let [low, high] = flow.mesh().corners();
+    let edge = (0..D).map(|a| high[a] - low[a]).fold(0.0, f64::max);
+    let density = flow.params().phases.density;
+    let of = |i: usize| density[i] * heat.params.capacity[i] / heat.params.conductivity[i];
+    (edge / PI).powi(2) * of(0).max(of(1))
 }
 
 #[cfg(test)]
