@@ -82,9 +82,14 @@ fn a_warm_column_breaks<K: Steps>(kernels: &K) {
 }
 
 fn a_mesh_that_follows_carries_heat<K: Steps>(kernels: &K) {
+    // Ten steps without a look: two cells at most.
+    let slow = || FlowParams {
+        courant: 0.2,
+        ..params()
+    };
     let make = || {
         warm(
-            mesh::followed([3; 2], params(), &[column()], levels(3)),
+            mesh::followed([3; 2], slow(), &[column()], levels(3)),
             heat(),
         )
     };
