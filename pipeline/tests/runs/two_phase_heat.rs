@@ -168,9 +168,9 @@ fn a_slab_settles_when_its_temperature_is_straight() {
         .collect();
     let [step, power] = [last[0], last[3]];
     assert!(step < 4000.0, "not settled: {table}");
-    // 40 K over a metre, 0.25 m high.
+    // 40 K over a metre, 0.25 m high; 14 W after a quarter of the time.
     assert!(
-        (power / 10.0 - 1.0).abs() < 2e-3,
+        (power / 10.0 - 1.0).abs() < 5e-3,
         "{power} W in step {step}"
     );
     let never = SLAB.replace("integrals_every = 8", "integrals_every = 0");
