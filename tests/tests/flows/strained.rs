@@ -318,7 +318,7 @@ fn a_flow_goes_on_with_another_time_step<K: AnyFlow>(kernels: &K) {
 /// Fluid at rest in a box of periods, which an acceleration along x pulls from root step 100 on: by hand, its velocity is the
 /// acceleration times the steps since then.
 fn a_state_is_counted_as_that_of_a_later_step<K: AnyFlow>(kernels: &K) {
-    let (mesh, pull) = (ball::<2>(16, 2), 1e-5);
+    let (mesh, pull) = (ball::<2>(16, 1), 1e-4);
     let on = |ranks: usize, from: u64| {
         let mut params = flows::params(&mesh, 0.01);
         params.variations = vec![Variation {
@@ -341,7 +341,7 @@ fn a_state_is_counted_as_that_of_a_later_step<K: AnyFlow>(kernels: &K) {
         flow.advance(10).expect("steps");
         let snapshot = flow.snapshot().expect("a snapshot");
         let (_, [x, y]) = velocity_at(&mesh, &snapshot, [5.0; 2]).expect("fluid");
-        assert!(y.abs() < 1e-9, "{y} across");
+        assert!(y.abs() < 0.05 * pull, "{y} across");
         x / pull
     };
     for ranks in [1, 2] {
