@@ -1,6 +1,6 @@
 //! A mesh that follows the interface: what a transfer keeps, flows as on a uniform mesh, resume.
 
-use crate::mesh::{self, followed, levels};
+use crate::mesh::{self, advance, followed, levels};
 use crate::worst::worst;
 use cutlink_amr::Forest;
 use cutlink_device::Host;
@@ -275,17 +275,6 @@ fn column(is_followed: bool) -> TwoPhaseFlow<2> {
     }
     let mesh = mesh::mesh([3; 2], [false; 2], 3, |_, _| true);
     TwoPhaseFlow::new(mesh, params, &[column]).expect("a flow")
-}
-
-fn advance(flow: &mut TwoPhaseFlow<2>, end: f64) -> u64 {
-    let mut changes = 0;
-    while flow.time() < end - 1e-12 {
-        if let Some(look) = flow.adapt_if_due().expect("a look") {
-            changes += look.refined + look.coarsened;
-        }
-        flow.step(end - flow.time()).expect("a step");
-    }
-    changes
 }
 
 #[test]

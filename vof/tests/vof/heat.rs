@@ -1,6 +1,6 @@
 //! Heat against exact profiles, its balance, and de Vahl Davis' cavity.
 
-use crate::mesh::{self, followed, levels};
+use crate::mesh::{self, advance, followed, levels};
 use crate::worst::worst;
 use cutlink_vof::{
     BoxFace, FlowMesh, FlowParams, HeatParams, LiquidShape, Phases, TwoPhaseFlow, WallHeat,
@@ -210,17 +210,6 @@ fn column(
         TwoPhaseFlow::new(mesh, params, &[column]).expect("a flow")
     };
     flow.with_heat(heat, temperature).expect("heat")
-}
-
-fn advance(flow: &mut TwoPhaseFlow<2>, end: f64) -> u64 {
-    let mut changes = 0;
-    while flow.time() < end - 1e-12 {
-        if let Some(look) = flow.adapt_if_due().expect("a look") {
-            changes += look.refined + look.coarsened;
-        }
-        flow.step(end - flow.time()).expect("a step");
-    }
-    changes
 }
 
 #[test]

@@ -116,3 +116,15 @@ pub(crate) fn pressure_at(flow: &TwoPhaseFlow<2>, at: [f64; 2]) -> f64 {
     let (n, ..) = cells(flow.mesh()).into_iter().find(near).expect("a cell");
     flow.pressure()[n]
 }
+
+/// Advances a flow to a time, with the mesh adapted where that is due. Returns how many blocks changed.
+pub(crate) fn advance(flow: &mut TwoPhaseFlow<2>, end: f64) -> u64 {
+    let mut changes = 0;
+    while flow.time() < end - 1e-12 {
+        if let Some(look) = flow.adapt_if_due().expect("a look") {
+            changes += look.refined + look.coarsened;
+        }
+        flow.step(end - flow.time()).expect("a step");
+    }
+    changes
+}
