@@ -9,6 +9,9 @@ use cutlink_solver::{FaceCondition, Motion, Params, PatchCondition, fields::bloc
 use cutlink_voxelizer::{LinkTable, Mesh};
 use rayon::prelude::*;
 
+/// Leaves that a thread counts by itself, at least.
+const LEAVES_AT_ONCE: usize = 1 << 14;
+
 /// Fluid and walls of a flow.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Geometry {
@@ -196,40 +199,57 @@ fn cell<const D: usize>(level: usize, power: usize) -> f64 {
 /// The fluid in the planes across each axis, which are as thick as the finest cells.
 fn planes<const D: usize>(mesh: &Mesh<D>) -> Vec<Planes> {
     let finest = mesh.forest.levels.len() - 1;
-    let count = |axis: usize| (mesh.frame.root_cells[axis] as usize) << finest;
-    // What begins and ends with each plane. Areas are multiples of the finest cells', so that sums are exact.
-    let mut changes: [Vec<f64>; D] = std::array::from_fn(|axis| vec![0.0; count(axis) + 1]);
-    for block in mesh.forest.leaves() {
+    let counts: [usize; D] =
+        std::array::from_fn(|axis| (mesh.frame.root_cells[axis] as usize) << finest);
+    let masks: [[u64; 4]; D] =
+        std::array::from_fn(|axis| std::array::from_fn(|at| plane::<D>(axis, at)));
+    // What begins and ends with each plane. Areas are multiples of the finest cells', so that sums are exact in any order.
+    let none = || counts.map(|count| vec![0.0; count + 1]);
+    let add = |mut changes: [Vec<f64>; D], block: u32| {
         let level = usize::from(mesh.forest.level[block as usize]);
         let (area, thick) = (cell::<D>(level, D - 1), 1usize << (finest - level));
         let fluid = dims::full_mask(D) & !mesh.classes.solid[block as usize];
         let coord = mesh.forest.coord[block as usize];
         for (axis, changes) in changes.iter_mut().enumerate() {
-            for at in 0..4 {
-                let area = area * f64::from((plane::<D>(axis, at) & fluid).count_ones());
+            for (at, mask) in masks[axis].iter().enumerate() {
+                let area = area * f64::from((mask & fluid).count_ones());
                 let first = (4 * coord[axis] as usize + at) * thick;
                 changes[first] += area;
                 changes[first + thick] -= area;
             }
         }
-    }
-    let of_axis = |changes: Vec<f64>| {
-        let count = changes.len() - 1;
-        let areas = changes[..count].iter().scan(0.0, |area, change| {
-            *area += change;
-            Some(*area)
-        });
-        let areas: Vec<f64> = areas.collect();
-        let mean = areas.iter().sum::<f64>() / count as f64;
-        let power = if D == 2 { 3 } else { 2 };
-        let sum: f64 = areas.iter().map(|area| (mean / area).powi(power)).sum();
-        Planes {
-            least: areas.iter().copied().fold(f64::INFINITY, f64::min),
-            mean,
-            resistance: sum / count as f64,
-        }
+        changes
     };
-    changes.into_iter().map(of_axis).collect()
+    let leaves: Vec<u32> = mesh.forest.leaves().collect();
+    // A list of planes a part, in parts that are longer than their lists.
+    let part = counts.iter().sum::<usize>().max(LEAVES_AT_ONCE);
+    let parts = leaves.par_chunks(part);
+    let changes = parts.map(|part| part.iter().copied().fold(none(), add));
+    let changes = changes.reduce(none, |mut all, part| {
+        for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
+            *all += part;
+        }
+        all
+    });
+    changes.into_iter().map(along_axis::<D>).collect()
+}
+
+/// What there is to say of the planes across an axis, by what begins and ends with each.
+fn along_axis<const D: usize>(changes: Vec<f64>) -> Planes {
+    let count = changes.len() - 1;
+    let areas = changes[..count].iter().scan(0.0, |area, change| {
+        *area += change;
+        Some(*area)
+    });
+    let areas: Vec<f64> = areas.collect();
+    let mean = areas.iter().sum::<f64>() / count as f64;
+    let power = if D == 2 { 3 } else { 2 };
+    let sum: f64 = areas.iter().map(|area| (mean / area).powi(power)).sum();
+    Planes {
+        least: areas.iter().copied().fold(f64::INFINITY, f64::min),
+        mean,
+        resistance: sum / count as f64,
+    }
 }
 
 /// The area of fluid cells at a face of the box, and their finest level.
@@ -275,11 +295,11 @@ fn row_of<const D: usize>(mesh: &Mesh<D>, row: usize, roles: &[Role]) -> Row<D> 
     for cell in (0..dims::cells(D) as u32).filter(|cell| boundary >> cell & 1 == 1) {
         let mut vectors = [[0i32; D]; 3];
         let mut has_wall = false;
-        for direction in 0..dims::directions(D) {
-            let Some(link) = links.link(block, boundary, cell, direction) else {
-                continue;
-            };
-            let of = match roles.get(usize::from(link.patch)) {
+        let (cut, first) = links.cell(block, boundary, cell).unwrap_or_default();
+        let directions = (0..dims::directions(D)).filter(|direction| cut >> direction & 1 == 1);
+        for (direction, at) in directions.zip(first as usize..) {
+            let patch = links.patch.get(at).map_or(0, |&patch| usize::from(patch));
+            let of = match roles.get(patch) {
                 Some(Role::Enters) => 1,
                 Some(Role::Leaves) => 2,
                 _ => 0,
