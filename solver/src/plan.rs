@@ -16,7 +16,7 @@ use crate::{
     wall_model,
 };
 use cutlink_amr::dims;
-use cutlink_device::{Memory, of_dimension};
+use cutlink_device::{Host, Memory, of_dimension};
 use cutlink_voxelizer::Mesh;
 use std::{slice, sync::Arc};
 
@@ -65,9 +65,39 @@ impl<'a, const D: usize> Plan<'a, D> {
         (builds::<D>().new)(mesh, params)
     }
 
+    /// The same mesh with other parameters, and without bodies that move. Cost: a pass over the links where the flow is periodic along
+    /// the same axes, since the tables of blocks and links are kept then.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_params(self, params: Params<D>) -> Result<Self, SolverError> {
+        (builds::<D>().with_params)(self, params)
+    }
+
     fn build(mesh: &'a Mesh<D>, params: Params<D>) -> Result<Self, SolverError> {
         check(mesh, &params)?;
         let tables = tables::build_checked(mesh, &params)?;
+        Self::of_tables(mesh, params, tables)
+    }
+
+    fn build_again(mut self, params: Params<D>) -> Result<Self, SolverError> {
+        if self.has_bodies || tables::periodic_axes(&params) != tables::periodic_axes(&self.params)
+        {
+            return Self::build(self.mesh, params);
+        }
+        check(self.mesh, &params)?;
+        let rules = tables::rules(&params, None)?;
+        for built in &mut self.tables {
+            built.take(&Host, &params, &rules)?;
+        }
+        Self::of_tables(self.mesh, params, self.tables)
+    }
+
+    fn of_tables(
+        mesh: &'a Mesh<D>,
+        params: Params<D>,
+        tables: Vec<Built<D>>,
+    ) -> Result<Self, SolverError> {
         let census = census(&params, &tables);
         subsonic("the speed of a wall", &[census.speed])?;
         if !params.has_opening() {
@@ -292,6 +322,7 @@ fn alone<'a, const D: usize>(
 /// How plans of a dimension are made; see [`of_dimension`].
 pub(crate) struct Builds<const D: usize> {
     new: for<'a> fn(&'a Mesh<D>, Params<D>) -> Result<Plan<'a, D>, SolverError>,
+    with_params: for<'a> fn(Plan<'a, D>, Params<D>) -> Result<Plan<'a, D>, SolverError>,
     with_bodies: for<'a> fn(Plan<'a, D>, Arc<RigidBodies<D>>) -> Result<Plan<'a, D>, SolverError>,
     pub(crate) ranks: fn(&Plan<'_, D>, usize, Memory) -> Result<Vec<RankSheet>, SolverError>,
 }
@@ -300,6 +331,7 @@ impl<const D: usize> Builds<D> {
     const fn new() -> Self {
         Self {
             new: |mesh, params| Plan::build(mesh, params),
+            with_params: |plan, params| plan.build_again(params),
             with_bodies: |plan, bodies| plan.build_with_bodies(bodies),
             ranks: |plan, ranks, memory| plan.rank_sheets(ranks, memory),
         }

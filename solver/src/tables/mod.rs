@@ -286,14 +286,14 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             cells: cuts.cells,
             q: cuts.q,
             patch: cuts.patch,
-            rules: backend.upload(rules.clone())?,
+            rules: backend.upload(Vec::new())?,
             profile: backend.upload(Vec::new())?,
             profile_face: backend.upload(Vec::new())?,
             profile_link: backend.upload(Vec::new())?,
             sponges: Vec::new(),
             modeled: Modeled::none(backend)?,
-            patches: params.patches.len(),
-            moment_center: params.moment_center,
+            patches: 0,
+            moment_center: [0.0; D],
         };
         let mut built = Built {
             level,
@@ -301,7 +301,7 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
             moving: Vec::new(),
             profile: Vec::new(),
         };
-        built.add_places(backend, params, &rules)?;
+        built.take(backend, params, &rules)?;
         children = slots.children;
         all.push(built);
     }
@@ -309,6 +309,27 @@ pub(crate) fn build<const D: usize, B: FlowKernels<D>>(
 }
 
 impl<const D: usize, B: Backend> Built<D, B> {
+    /// Takes conditions in place of those before. The tables of blocks and links stay: they depend on the mesh and on the axes along
+    /// which the flow is periodic.
+    pub(crate) fn take(
+        &mut self,
+        backend: &B,
+        params: &Params<D>,
+        rules: &[Rule],
+    ) -> Result<(), SolverError> {
+        let level = &mut self.level;
+        level.rules = backend.upload(rules.to_vec())?;
+        level.profile = backend.upload(Vec::new())?;
+        level.profile_face = backend.upload(Vec::new())?;
+        level.profile_link = backend.upload(Vec::new())?;
+        level.sponges = Vec::new();
+        level.modeled = Modeled::none(backend)?;
+        level.patches = params.patches.len();
+        level.moment_center = params.moment_center;
+        (self.moving, self.profile) = (Vec::new(), Vec::new());
+        self.add_places(backend, params, rules)
+    }
+
     /// Sponges, and the places of profiles: few blocks, described by functions of the host.
     pub(crate) fn add_places(
         &mut self,

@@ -13,6 +13,7 @@ use std::{f64::consts::TAU, sync::Arc};
 
 cutlink_tests::backend_test!(
     on_one_thread:
+    a_plan_takes_other_parameters,
     a_constant_told_as_a_variation_is_that_constant,
     a_rotating_patch_is_its_velocities,
     products_are_what_they_multiply_to,
@@ -58,9 +59,13 @@ fn moving<const D: usize>(
 
 /// A circle on three levels in a stream between moving sides.
 fn circle() -> Mesh<2> {
+    circle_on(3)
+}
+
+fn circle_on(levels: usize) -> Mesh<2> {
     let surface = Shape2::Circle { radius: 2.1 }.surface(1e-2);
     let frame = Frame::new([-8.3, -8.1], 1.0, [32, 16]).expect("a box");
-    let params = EmbedParams::new(3, 1.0, Fill::NonZero);
+    let params = EmbedParams::new(levels, 1.0, Fill::NonZero);
     bodies::mesh_of(&surface.expect("a circle"), frame, &params)
 }
 
@@ -154,6 +159,39 @@ fn constants<const D: usize, K: cutlink_solver::kernels::FlowKernels<D>>(
     params.variations = vec![in_time(Place::Acceleration, move |_| pull)];
     let found = after(kernels, mesh, params, 12);
     assert!(found == expected, "an acceleration too");
+}
+
+/// From each of some conditions to each: with and without profiles, and periodic along an axis or not.
+fn a_plan_takes_other_parameters<K: AnyFlow>(kernels: &K) {
+    let mesh = circle();
+    let plain = everything(&mesh);
+    let mut profiles = plain.clone();
+    let space = || steady(|x: [f64; 2]| [0.03 + 1e-3 * x[1], 1e-4 * x[0]]);
+    profiles.variations = PLACES.map(|place| variation(place, space())).to_vec();
+    all_to_all(kernels, &mesh, [plain, profiles]);
+    let coarse = circle_on(1);
+    let mut periodic = everything(&coarse);
+    periodic.faces[1] = [FaceCondition::Periodic; 2];
+    all_to_all(kernels, &coarse, [everything(&coarse), periodic]);
+}
+
+fn all_to_all<K: AnyFlow>(kernels: &K, mesh: &Mesh<2>, of: [Params<2>; 2]) {
+    let after = |plan: Plan<'_, 2>| {
+        let inflow = PLACES.map(|place| plan.inflow(place));
+        let told = (plan.levels.clone(), plan.census, inflow);
+        let mut flow = plan.start(kernels).expect("a flow");
+        flow.advance(12).expect("steps");
+        (told, state(&*flow), flow.take_forces().expect("forces"))
+    };
+    let plan = |params: &Params<2>| Plan::new(mesh, params.clone()).expect("a plan");
+    let expected = of.each_ref().map(|params| after(plan(params)));
+    assert!(expected[0] != expected[1], "one is not the other");
+    for (a, former) in of.iter().enumerate() {
+        for (b, params) in of.iter().enumerate() {
+            let plan = plan(former).with_params(params.clone()).expect("a plan");
+            assert!(after(plan) == expected[b], "from {a} to {b}");
+        }
+    }
 }
 
 fn a_constant_told_as_a_variation_is_that_constant<K: AnyFlow>(kernels: &K) {

@@ -87,6 +87,10 @@ struct Begun<'a, const D: usize> {
     /// The case, with the numerics that a pilot has chosen.
     case: Case,
     changes: Vec<PilotChange>,
+    /// The laws of the case as given, if it may have a pilot.
+    open: Option<OpenLaws>,
+    /// A plan on the mesh whose tables serve the flow.
+    plan: Option<Plan<'a, D>>,
     /// The state that the pilot has ended with.
     state: Option<Earlier<'a, D>>,
     /// A request to stop between two flows waits for the second one, which ends with a checkpoint.
@@ -110,6 +114,7 @@ pub(super) fn solve<const D: usize, B: FlowKernels<D>>(
 where
     Facet<D>: Exact<D>,
 {
+    check_accepted(&case.run.accept).map_err(|error| error.within(&case.name()))?;
     // Of the run that the files so far are of.
     let later = RunOptions {
         replace: true,
@@ -121,9 +126,12 @@ where
     let may_resume = inputs.options.resume && !laws::Given::of(case).lattice_velocity;
     let resumed = may_resume.then(|| pilot::resumed(case)).flatten();
     let (of_case, changes) = resumed.unwrap_or_else(|| (case.clone(), Vec::new()));
+    let mut plan = None;
     let mut begun = Begun {
         case: of_case,
         changes,
+        open: open_laws(case, &inputs, &mut plan)?,
+        plan,
         state: None,
         running: None,
     };
@@ -154,16 +162,18 @@ where
     let name = case.name();
     let named = |error: Error| error.within(&name);
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
-    check_accepted(&case.run.accept).map_err(named)?;
-    let resolved = resolve(case, inputs)?;
-    let (mut plan, bodies) = plan_of(inputs, &resolved, &name)?;
+    let (resolved, plan) = resolve(case, inputs, begun.plan)?;
+    let bodies = bodies_of(inputs, &resolved).map_err(named)?;
+    let mut plan = match &bodies {
+        Some(bodies) => plan.with_bodies(bodies.clone())?,
+        None => plan,
+    };
     let laws = Laws::of(&resolved, mesh);
     check_bounds(&plan, &resolved, &laws).map_err(named)?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
         return Ok(Pass::Ended(Outcome::Served));
     }
-    let open = open_laws(original, inputs)?;
     let mut setting = setting_of(case, &resolved, inputs, pilot::counted(&begun.changes))?;
     let of_pilot = PilotTerms {
         earliest: setting.earliest,
@@ -172,7 +182,12 @@ where
         is_in_time: options.steps.is_none() && pilot::is_in_time(case),
         has_ramp: patience::ramps(&resolved.case).any(|ramp| ramp > 0.0),
     };
-    let pilot = Pilot::new(begun.changes, open.clone(), of_pilot, resolved.is_unsteady);
+    let pilot = Pilot::new(
+        begun.changes,
+        begun.open.clone(),
+        of_pilot,
+        resolved.is_unsteady,
+    );
     let ranks = ranks_of(options);
     let mut forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
     forecast.pilot = pilot.at();
@@ -234,14 +249,18 @@ where
         Some(summary) => Ok(Pass::Ended(Outcome::Ran(summary))),
         None => {
             let running = options.stop.running();
-            handed_over(flow, original, mesh, (open, running))
+            handed_over(flow, original, mesh, (begun.open, running))
                 .map(|next| Pass::HandedOver(Box::new(next)))
         }
     }
 }
 
 /// The laws of the case before its numerics are chosen, if it may have a pilot.
-fn open_laws<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Option<OpenLaws>, Error>
+fn open_laws<'a, const D: usize>(
+    case: &Case,
+    inputs: &Inputs<'a, D>,
+    plan: &mut Option<Plan<'a, D>>,
+) -> Result<Option<OpenLaws>, Error>
 where
     Facet<D>: Exact<D>,
 {
@@ -249,7 +268,7 @@ where
         return Ok(None);
     }
     let (mesh, name) = (inputs.mesh, case.name());
-    let areas = areas_of(case, inputs)?;
+    let areas = areas_of(case, inputs, plan)?;
     let grid = CaseGrid {
         areas: &areas,
         ..CaseGrid::of(mesh)
@@ -273,6 +292,8 @@ fn handed_over<'a, const D: usize>(
     let has_links = !mesh.links.is_empty();
     Ok(Begun {
         case: pilot::changed(case, &open, &next, &flow.resolved.case, has_links),
+        open: Some(open),
+        plan: None,
         state: Some(Earlier::now(&*flow.flow, mesh, flow.resolved.units)?),
         changes: flow.pilot.changes,
         running: Some(running),
@@ -312,21 +333,6 @@ fn motions_of<const D: usize>(
     let parts = bodies.surface.bodies().iter();
     let names: Vec<&str> = parts.map(|of| of.name.as_str()).collect();
     Motions::new(&names, mesh.frame, resolved.units, resolved.forces_every)
-}
-
-/// The plan of a flow, and its bodies that move.
-fn plan_of<'a, const D: usize>(
-    inputs: &Inputs<'a, D>,
-    resolved: &Resolved<D>,
-    name: &str,
-) -> Result<(Plan<'a, D>, Option<Arc<RigidBodies<D>>>), Error> {
-    let plan = Plan::new(inputs.mesh, resolved.params.clone())?;
-    let bodies = bodies_of(inputs, resolved).map_err(|error| error.within(name))?;
-    let plan = match &bodies {
-        Some(bodies) => plan.with_bodies(bodies.clone())?,
-        None => plan,
-    };
-    Ok((plan, bodies))
 }
 
 /// Refuses a flow beyond what its scheme is right and stable for, unless the user allows it.
@@ -463,22 +469,28 @@ fn setting_of<const D: usize>(
     })
 }
 
-/// The resolved case, with velocities scaled to the flux through the surfaces of its patches.
-fn resolve<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Resolved<D>, Error>
+/// The resolved case, with velocities scaled to the flux through the surfaces of its patches, and its plan without bodies that move.
+fn resolve<'a, const D: usize>(
+    case: &Case,
+    inputs: &Inputs<'a, D>,
+    mut plan: Option<Plan<'a, D>>,
+) -> Result<(Resolved<D>, Plan<'a, D>), Error>
 where
     Facet<D>: Exact<D>,
 {
     let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
     let name = case.name();
-    let areas = areas_of(case, inputs)?;
+    let areas = areas_of(case, inputs, &mut plan)?;
     let grid = CaseGrid {
         areas: &areas,
         ..CaseGrid::of(mesh)
     };
     let mut resolved = laws::choose(case, &name, grid, mesh, 0)?;
     if let Some(surface) = surface {
-        let plan = Plan::new(mesh, resolved.params.clone())?;
-        for (patch, factor) in resolved.deliver(&plan, surface) {
+        let of_links = planned(plan, mesh, &resolved)?;
+        let unresolved = resolved.deliver(&of_links, surface);
+        plan = Some(of_links);
+        for (patch, factor) in unresolved {
             let (name, share) = (&mesh.patches[patch], 100.0 / factor);
             resolved.notes.push(format!(
                 "the links of patch {name} carry {share:.0} % of the flux through its surface; use more cells across it"
@@ -489,20 +501,41 @@ where
     resolved.params.forces = resolved.forces_every > 0 && !mesh.links.is_empty();
     let outputs = &resolved.outputs;
     fields::check(&outputs.specs, &outputs.units, mesh).map_err(|error| error.within(&name))?;
-    Ok(resolved)
+    let plan = planned(plan, mesh, &resolved)?;
+    Ok((resolved, plan))
 }
 
-/// The areas of the mass-flow boundaries of a case.
-fn areas_of<const D: usize>(case: &Case, inputs: &Inputs<'_, D>) -> Result<Vec<(Place, f64)>, Error>
+/// The plan of a resolved case, with the tables of one before, if there is any.
+fn planned<'a, const D: usize>(
+    plan: Option<Plan<'a, D>>,
+    mesh: &'a Mesh<D>,
+    resolved: &Resolved<D>,
+) -> Result<Plan<'a, D>, Error> {
+    let params = resolved.params.clone();
+    Ok(match plan {
+        Some(plan) => plan.with_params(params)?,
+        None => Plan::new(mesh, params)?,
+    })
+}
+
+/// The areas of the mass-flow boundaries of a case, by a plan that is left for what follows.
+fn areas_of<'a, const D: usize>(
+    case: &Case,
+    inputs: &Inputs<'a, D>,
+    plan: &mut Option<Plan<'a, D>>,
+) -> Result<Vec<(Place, f64)>, Error>
 where
     Facet<D>: Exact<D>,
 {
     let (mesh, surface) = (inputs.mesh, inputs.surfaces.placed);
     let first = laws::without_bounds(case).resolve(&case.name(), CaseGrid::of(mesh))?;
-    Ok(match first.by_mass.is_empty() {
-        true => Vec::new(),
-        false => first.areas(&Plan::new(mesh, first.params.clone())?, surface),
-    })
+    if first.by_mass.is_empty() {
+        return Ok(Vec::new());
+    }
+    let of_links = planned(plan.take(), mesh, &first)?;
+    let areas = first.areas(&of_links, surface);
+    *plan = Some(of_links);
+    Ok(areas)
 }
 
 /// The kind of a device: `cuda` of `cuda:1`.
