@@ -9,8 +9,10 @@
 //!
 //! nvcc is `NVCC`, or of `CUDA_HOME` or `CUDA_PATH`, or on the `PATH`. Machine code is made for sm_80 and sm_90, and
 //! PTX of the last one, from which a driver makes code for newer devices; `CUTLINK_CUDA_ARCH` (as `90`) asks for one
-//! architecture alone, for shorter builds. `CUTLINK_CUDA_ARCH=none` compiles nothing, for lints and documentation: programs
-//! do not link so, and libraries refuse to run a kernel. Kernels are optimised where the Rust code is. Warnings of nvcc are errors.
+//! architecture alone, for shorter builds. `CUTLINK_CUDA_ARCH=ptx` asks for no machine code, which takes most of the time: a driver
+//! makes it when a kernel is loaded, on the newest of these architectures and later ones. `CUTLINK_CUDA_ARCH=none` compiles nothing, for
+//! lints and documentation: programs do not link so, and libraries refuse to run a kernel. Kernels are optimised where the Rust code is.
+//! Warnings of nvcc are errors.
 //!
 //! Headers cross crates by cargo's metadata and not by relative paths, so that each crate also builds from its
 //! package: a crate that has `links = "cutlink_NAME"` in its manifest exports them, and the build scripts of its direct
@@ -25,9 +27,12 @@ use std::{
     env, fmt, fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
-const TARGETS: [&str; 2] = ["80", "90"];
+/// Architectures of the machine code.
+const TARGETS: [&str; 2] = ["80", NEWEST];
+const NEWEST: &str = "90";
 
 const HOW: &str = "the feature `cuda` needs nvcc of CUDA 13.0 or newer. Set NVCC to it, or CUDA_HOME to the toolkit's \
     folder, or put it on the PATH. Without an installed toolkit, `tools/cuda-wheels.sh` fetches NVIDIA's packages \
@@ -180,21 +185,21 @@ impl KernelBuild {
             .into_iter()
             .flat_map(|source| [(source.clone(), 2), (source, 3)])
             .collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((source, d)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.fat_binary(&nvcc, source, *d, &out)?;
+            }
+            Ok(())
+        };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        for batch in jobs.chunks(threads) {
-            let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
-                let running: Vec<_> = batch
-                    .iter()
-                    .map(|(source, d)| scope.spawn(|| self.fat_binary(&nvcc, source, *d, &out)))
-                    .collect();
-                running
-                    .into_iter()
-                    .map(|run| run.join().expect("no panic"))
-                    .collect()
-            });
-            results.into_iter().collect::<Result<Vec<()>, String>>()?;
-        }
-        Ok(())
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let ended = running.into_iter().map(|run| run.join().expect("no panic"));
+            // All end before the first error is returned.
+            let ended: Vec<Result<(), String>> = ended.collect();
+            ended.into_iter().collect()
+        })
     }
 
     fn fat_binary(&self, nvcc: &Path, source: &Path, d: u32, out: &Path) -> Result<(), String> {
@@ -321,11 +326,12 @@ fn architectures() -> Option<Vec<String>> {
     let asked = env::var("CUTLINK_CUDA_ARCH").ok();
     let targets: Vec<&str> = match asked.as_deref() {
         Some("none") => return None,
+        Some("ptx") => Vec::new(),
         Some(one) => vec![one],
         None => TARGETS.to_vec(),
     };
     let code = |arch: &&str| format!("-gencode=arch=compute_{arch},code=sm_{arch}");
-    let newest = targets.last().expect("there should be a target");
+    let newest = targets.last().unwrap_or(&NEWEST);
     let ptx = format!("-gencode=arch=compute_{newest},code=compute_{newest}");
     Some(targets.iter().map(code).chain([ptx]).collect())
 }

@@ -35,6 +35,21 @@ pub(crate) fn womersley(omega: f64, viscosity: f64, y: f64) -> f64 {
     (1.0 - (a * c + b * d) / square).hypot((b * c - a * d) / square)
 }
 
+/// Largest velocity at `y` in a channel of height 1 whose lower wall moves with cos(ω t) and whose upper one is at rest:
+/// |sinh(k (1 - y)) / sinh(k)| with the same k (Schlichting & Gersten, §5.3).
+pub(crate) fn shaken(omega: f64, viscosity: f64, y: f64) -> f64 {
+    let k = (0.5 * omega / viscosity).sqrt();
+    // |sinh((1 + i) x)|² = sinh² x + sin² x
+    let size = |x: f64| x.sinh().hypot(x.sin());
+    size(k * (1.0 - y)) / size(k)
+}
+
+/// Reynolds number and least velocity on the vertical middle of a lid-driven cavity (Marchi, Suero & Araki 2009).
+pub(crate) const LIDS: [[f64; 2]; 2] = [[100.0, -0.214_04], [400.0, -0.328_73]];
+
+/// Drag of a cylinder in a channel at Re 20 (Schäfer & Turek 1996, 2D-1; value of Nabh 1998).
+pub(crate) const BODY_IN_CHANNEL: f64 = 5.579_535;
+
 #[test]
 fn answers_have_their_limits() {
     assert!((duct(1.0, 1e3) * 12.0 - 1.0).abs() < 1e-3, "between plates");
@@ -47,6 +62,16 @@ fn answers_have_their_limits() {
     assert!(
         (womersley(1e2, 1e-2, 0.5) - 1.0).abs() < 1e-2,
         "no viscosity"
+    );
+    assert!(
+        (shaken(1e-3, 1.0, 0.25) / 0.75 - 1.0).abs() < 1e-3,
+        "a line"
+    );
+    // Stokes' second problem: exp(-y √(ω / 2ν)).
+    let stokes = (-0.2 * 0.5e4f64.sqrt()).exp();
+    assert!(
+        (shaken(1e2, 1e-2, 0.2) / stokes - 1.0).abs() < 1e-3,
+        "no upper wall"
     );
     // Slow: a / (8 ν) over 1 / ω.
     assert!(

@@ -1,6 +1,7 @@
-//! A case, and how to read its answer.
+//! A case, and how to read its answer: channels, ducts, arrays, vortices. Flows that walls move, and bodies in channels, are in
+//! [`walls`](crate::walls).
 
-use crate::{answers, random::Random};
+use crate::{answers, random::Random, walls};
 use std::{f64::consts::PI, fmt::Write as _};
 
 /// What is compared with the exact value.
@@ -14,6 +15,10 @@ pub(crate) enum Read {
     Largest,
     /// The rate of decay of the kinetic energy, of which this is that of a mean flow.
     Decay(f64),
+    /// The least velocity along x of a row of probes at the last time, by a parabola.
+    Least,
+    /// The size of a coefficient of `forces.csv` in its last line, over this factor.
+    Coefficient(&'static str, f64),
 }
 
 /// A flow with a known answer.
@@ -21,7 +26,10 @@ pub(crate) enum Read {
 pub(crate) struct Drawn {
     pub(crate) kind: &'static str,
     pub(crate) name: String,
+    /// `FOLDER` stands for where the files are.
     pub(crate) case: String,
+    /// Names and texts.
+    pub(crate) files: Vec<(&'static str, String)>,
     pub(crate) dimensions: usize,
     pub(crate) read: Read,
     pub(crate) exact: f64,
@@ -30,7 +38,7 @@ pub(crate) struct Drawn {
 }
 
 /// Numerics that a user may give.
-struct Numerics {
+pub(crate) struct Numerics {
     lattice_velocity: Option<f64>,
     text: String,
 }
@@ -60,7 +68,7 @@ impl Numerics {
     }
 
     /// The tables `[physics]` and `[numerics]` at a Reynolds number of height or edge 1.
-    fn tables(&self, re: f64, more: &str) -> String {
+    pub(crate) fn tables(&self, re: f64, more: &str) -> String {
         let velocity = self
             .lattice_velocity
             .map_or(String::new(), |u| format!("lattice_velocity = {u:.3e}\n"));
@@ -71,7 +79,7 @@ impl Numerics {
     }
 
     /// Root steps of a time with `n` cells: of a chosen time step at most about so many.
-    fn steps(&self, time: f64, n: f64, re: f64, variation: f64) -> f64 {
+    pub(crate) fn steps(&self, time: f64, n: f64, re: f64, variation: f64) -> f64 {
         let chosen = 0.05f64
             .min((0.005 / 3.0 / variation.max(1e-9)).sqrt())
             .min(0.125 * re / n);
@@ -79,15 +87,17 @@ impl Numerics {
     }
 }
 
-const PERIODIC: &str = "\"x-\" = \"periodic\"\n\"x+\" = \"periodic\"\n";
-const WALLS: &str = "\"y-\" = \"no-slip\"\n\"y+\" = \"no-slip\"\n";
+pub(crate) const PERIODIC: &str = "\"x-\" = \"periodic\"\n\"x+\" = \"periodic\"\n";
+pub(crate) const WALLS: &str = "\"y-\" = \"no-slip\"\n\"y+\" = \"no-slip\"\n";
+
+const HALF: &str = "\"y-\" = \"no-slip\"\n\"y+\" = \"free-slip\"\n";
 
 /// Middles of cells along an edge.
-fn middles(n: u32, edge: f64) -> impl Iterator<Item = f64> + Clone {
+pub(crate) fn middles(n: u32, edge: f64) -> impl Iterator<Item = f64> + Clone {
     (0..n).map(move |i| edge * (f64::from(i) + 0.5) / f64::from(n))
 }
 
-fn probes(points: impl Iterator<Item = Vec<f64>>, every: &str) -> String {
+pub(crate) fn probes(points: impl Iterator<Item = Vec<f64>>, every: &str) -> String {
     let points: Vec<String> = points.map(|point| format!("{point:?}")).collect();
     format!(
         "[output]\ncheckpoint_at_end = false\n[[output.write]]\nkind = \"probes\"\n{every}\npoints = [{}]\n",
@@ -101,25 +111,36 @@ pub(crate) fn plain_channel(n: u32, re: f64) -> Drawn {
         lattice_velocity: None,
         text: String::new(),
     };
-    channel(&plain, n, re)
+    channel(&plain, n, re, false)
 }
 
-fn channel(numerics: &Numerics, n: u32, re: f64) -> Drawn {
-    let (width, time) = (4.0 / f64::from(n), 1.2 * re);
-    let force = format!("acceleration = [{:e}, 0]\n", 12.0 / re);
+/// A channel that a force drives, or the half of one of twice the height below a plane of symmetry.
+fn channel(numerics: &Numerics, n: u32, re: f64, is_half: bool) -> Drawn {
+    let heights = if is_half { 2.0 } else { 1.0 };
+    let (width, time) = (4.0 / f64::from(n), 1.2 * re * heights * heights);
+    let force = format!(
+        "acceleration = [{:e}, 0]\n",
+        12.0 / re / (heights * heights)
+    );
     let points = middles(n, 1.0).map(|y| vec![0.5 * width, y]);
     Drawn {
-        kind: "channel, force",
-        name: format!("channel, force, N {n}, Re {re:.3}"),
+        kind: if is_half {
+            "half channel"
+        } else {
+            "channel, force"
+        },
+        name: format!("channel, force, N {n}, Re {re:.3}, half: {is_half}"),
         case: format!(
-            "[domain]\nbox = [0, 0, {width}, 1]\nroot = \"4x{n}\"\n{}[boundary]\n{PERIODIC}{WALLS}[run]\nseconds = {time:e}\n{}",
+            "[domain]\nbox = [0, 0, {width}, 1]\nroot = \"4x{n}\"\n{}[boundary]\n{PERIODIC}{}[run]\nseconds = {time:e}\n{}",
             numerics.tables(re, &force),
+            if is_half { HALF } else { WALLS },
             probes(points, &format!("every_seconds = {time:e}"))
         ),
+        files: Vec::new(),
         dimensions: 2,
         read: Read::Mean,
         // The mean of the parabola at the middles of cells.
-        exact: 1.0 + 0.5 / f64::from(n * n),
+        exact: 1.0 + 0.5 / (heights * f64::from(n)).powi(2),
         work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
@@ -137,6 +158,7 @@ fn couette(numerics: &Numerics, n: u32, re: f64) -> Drawn {
             numerics.tables(re, ""),
             probes(points, &format!("every_seconds = {time:e}"))
         ),
+        files: Vec::new(),
         dimensions: 2,
         read: Read::Mean,
         exact: 0.5,
@@ -161,6 +183,7 @@ fn pulsating(numerics: &Numerics, n: u32, re: f64) -> Drawn {
             numerics.tables(re, &force),
             probes(std::iter::once(vec![0.5 * width, y]), &every)
         ),
+        files: Vec::new(),
         dimensions: 2,
         read: Read::Largest,
         exact: 1.0,
@@ -183,6 +206,7 @@ fn duct(numerics: &Numerics, n: u32, re: f64, times: u32) -> Drawn {
             numerics.tables(re, &format!("acceleration = [{force:e}, 0, 0]\n")),
             probes(points, &format!("every_seconds = {time:e}"))
         ),
+        files: Vec::new(),
         dimensions: 3,
         read: Read::Mean,
         exact: 1.0,
@@ -236,6 +260,7 @@ fn opened(numerics: &Numerics, random: &mut Random, n: u32, re: f64, length: u32
             numerics.tables(re, ""),
             probes(points, &format!("every_seconds = {time:e}"))
         ),
+        files: Vec::new(),
         dimensions: 2,
         read: match kind {
             "channel, pressures" => Read::Mean,
@@ -293,6 +318,7 @@ fn array(numerics: &Numerics, random: &mut Random, n: u32, re: f64, dimensions: 
             numerics.tables(re, &format!("acceleration = [{:e}{zeros}]\n", drag / re)),
             probes(points.into_iter(), &format!("every_seconds = {time:e}"))
         ),
+        files: Vec::new(),
         dimensions,
         read: Read::Mean,
         exact: 1.0,
@@ -315,44 +341,61 @@ fn vortices(numerics: &Numerics, random: &mut Random, n: u32, re: f64) -> Drawn 
         format!("{along:.3}+cos({tau}*x)*sin({tau}*y)"),
         format!("-sin({tau}*x)*cos({tau}*y)"),
     );
+    let follows = random.chance(0.25);
+    let adapt = match follows {
+        true => "[adapt]\nlevels = 2\n[[adapt.by]]\nwhat = \"vorticity\"\nrefine = 0.1\n",
+        false => "",
+    };
+    let cells = f64::from(n * n) * if follows { 6.0 } else { 1.0 };
     let pressure = format!("-0.25*(cos({twice}*x)+cos({twice}*y))", twice = 2.0 * tau);
     Drawn {
-        kind: "vortices",
-        name: format!("vortices at {along:.3}, N {n}, Re {re:.3}"),
+        kind: if follows {
+            "vortices, followed"
+        } else {
+            "vortices"
+        },
+        name: format!("vortices at {along:.3}, N {n}, Re {re:.3}, followed: {follows}"),
         case: format!(
             "[domain]\nbox = [0, 0, 1, 1]\nroot = {n}\n{}[boundary]\n{PERIODIC}\"y-\" = \"periodic\"\n\"y+\" = \"periodic\"\n\
              [initial]\nvelocity = [\"{u}\", \"{v}\"]\npressure = \"{pressure}\"\n[run]\nseconds = {time:e}\n\
-             [output]\ncheckpoint_at_end = false\nintegrals_every = 4\n",
+             {adapt}[output]\ncheckpoint_at_end = false\nintegrals_every = 4\n",
             numerics.tables(re, ""),
         ),
+        files: Vec::new(),
         dimensions: 2,
         read: Read::Decay(0.5 * along * along),
         // Energy falls as exp(-2 ν k² t) with k² = 2 (2 π)².
         exact: 4.0 * tau * tau / re,
-        work: f64::from(n * n) * numerics.steps(time, f64::from(n), re, 0.0),
+        work: cells * numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
 impl Drawn {
     /// A flow of any kind.
     pub(crate) fn new(random: &mut Random) -> Self {
-        let kind = random.of(&[0, 1, 2, 3, 4, 4, 4, 5, 6, 7]);
-        let dimensions = if matches!(kind, 3 | 6) { 3 } else { 2 };
-        let numerics = Numerics::draw(random, dimensions, matches!(kind, 5 | 6));
+        let kind = random.of(&[0, 1, 2, 3, 4, 4, 4, 5, 6, 7, 7, 8, 8, 9, 10, 11, 12]);
+        let dimensions = if matches!(kind, 3 | 6 | 11) { 3 } else { 2 };
+        let has_body = matches!(kind, 5 | 6 | 8 | 10 | 11);
+        let numerics = Numerics::draw(random, dimensions, has_body);
         let n = random.of(&[8, 12, 16, 20, 24]);
         let re = random.power(-2.5, 2.3);
         let slow = random.power(-3.0, -0.3);
         let length = random.of(&[4, 6, 8]);
         let times = random.of(&[1, 2]);
         match kind {
-            0 => channel(&numerics, n, re),
+            0 => channel(&numerics, n, re, times == 2),
             1 => couette(&numerics, n, re),
             2 => pulsating(&numerics, n, re),
             3 => duct(&numerics, n, re, times),
             4 => opened(&numerics, random, n, re, length),
             5 => array(&numerics, random, 2 * n, slow, 2),
             6 => array(&numerics, random, n, slow, 3),
-            _ => vortices(&numerics, random, n, re),
+            7 => vortices(&numerics, random, n, re),
+            8 => walls::rings(&numerics, random, n, re),
+            9 => walls::lid(&numerics, random, n),
+            10 => walls::body_in_channel(&numerics, random),
+            11 => walls::pipe(&numerics, random, n, re),
+            _ => walls::shaken(&numerics, n, re),
         }
     }
 }

@@ -70,7 +70,11 @@ impl fmt::Display for Table {
 /// Runs a flow on one thread.
 pub(crate) fn run(drawn: &Drawn) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut case = Case::from_toml(&drawn.case)
+    for (name, text) in &drawn.files {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let place = folder.path().display().to_string();
+    let mut case = Case::from_toml(&drawn.case.replace("FOLDER", &place))
         .unwrap_or_else(|error| panic!("{}: {error}\n{}", drawn.name, drawn.case));
     let out = folder.path().join("out");
     case.output.folder = Some(out.clone());
@@ -132,6 +136,13 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
             let (from, to) = last.split_at(last.len() / 2);
             (mean(from, columns - 1) - mean(to, columns - 1)) / length
         }
+        Read::Least => {
+            let row: Vec<f64> = last.iter().map(|point| point[0]).collect();
+            least(&row)
+        }
+        Read::Coefficient(column, factor) => {
+            last_of(&folder.join("forces.csv"), column).abs() / factor
+        }
         Read::Largest => {
             // The first half has the start in it.
             let late = &probes[probes.len() / 2..];
@@ -148,4 +159,27 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
             -(energy(end) / energy(first)).ln() / (end.0 - first.0)
         }
     }
+}
+
+/// The least value of a row, by a parabola through the smallest one and its neighbours.
+fn least(row: &[f64]) -> f64 {
+    let at = (0..row.len()).min_by(|&a, &b| row[a].total_cmp(&row[b]));
+    match at {
+        Some(at) if at > 0 && at + 1 < row.len() => {
+            let [a, b, c] = [row[at - 1], row[at], row[at + 1]];
+            b - (c - a).powi(2) / (8.0 * (a - 2.0 * b + c))
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// The last value of a column.
+fn last_of(path: &Path, column: &str) -> f64 {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let (Some(names), Some(last)) = (text.lines().next(), text.lines().last()) else {
+        return f64::NAN;
+    };
+    let value = names.split(',').zip(last.split(','));
+    let value = value.into_iter().find(|(name, _)| *name == column);
+    value.map_or(f64::NAN, |(_, value)| value.parse().unwrap_or(f64::NAN))
 }

@@ -12,12 +12,14 @@
 //! | `random` | numbers from a seed |
 //! | `answers` | formulas and tables |
 //! | `draw` | a case, and how to read its answer |
+//! | `walls` | the same of flows that walls move, and of bodies in channels |
 //! | `judge` | runs a case; the table of errors by verdict |
 
 mod answers;
 mod draw;
 mod judge;
 mod random;
+mod walls;
 
 use draw::Drawn;
 use judge::{Outcome, Table};

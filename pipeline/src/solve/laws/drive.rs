@@ -96,6 +96,15 @@ fn is_open<const D: usize>(face: &FaceCondition<D>, axis: usize) -> bool {
     }
 }
 
+/// Whether a face of the box moves along an axis on which the box ends, so that the fluid turns round as below a lid.
+pub(super) fn is_lid<const D: usize>(faces: &[[FaceCondition<D>; 2]; D]) -> bool {
+    let ends = |axis: usize| !faces[axis].contains(&FaceCondition::Periodic);
+    faces.iter().flatten().any(|face| match face {
+        FaceCondition::Velocity(v) => (0..D).any(|axis| v[axis] != 0.0 && ends(axis)),
+        _ => false,
+    })
+}
+
 /// The largest difference of lattice densities of pressure openings.
 pub(super) fn openings<const D: usize>(resolved: &Resolved<D>) -> f64 {
     let faces = resolved

@@ -27,11 +27,13 @@ pub(crate) struct Geometry {
     pub(crate) faces: f64,
     /// Area of the walls of bodies.
     pub(crate) body: f64,
+    /// Mean distance of these walls from halfway along the cut links, in cells.
+    pub(crate) offset: f64,
     /// Extents of the cells beside them.
     pub(crate) extents: Option<Vec<f64>>,
     /// Area of the openings through which fluid enters or leaves, the larger of both; 0 where there is none.
     pub(crate) open: f64,
-    /// Shortest edge of the box between two walls that face each other.
+    /// Shortest edge of the box between two walls that face each other; twice the edge between a wall and a plane of symmetry.
     pub(crate) between: Option<f64>,
     /// The finest level beside a wall.
     pub(crate) level: Option<usize>,
@@ -98,6 +100,9 @@ impl Role {
 /// The links of a row, by role: areas, and the bounds of the cells with a wall.
 struct Row<const D: usize> {
     areas: [f64; 3],
+    /// Sum of the distances of walls from halfway, in cells, and of how many.
+    offset: f64,
+    walls: u64,
     bounds: Option<[[f64; D]; 2]>,
     level: usize,
 }
@@ -112,6 +117,7 @@ impl Geometry {
             planes: planes(mesh),
             faces: 0.0,
             body: 0.0,
+            offset: 0.0,
             extents: None,
             open: 0.0,
             between: None,
@@ -134,8 +140,16 @@ impl Geometry {
                     Role::None => {}
                 }
             }
-            if roles == [Role::Wall; 2] && sides[0].0 > 0.0 {
-                let edge = found.edges[axis];
+            let walls = roles.iter().zip(sides);
+            let walls = walls.filter(|(role, (area, _))| **role == Role::Wall && *area > 0.0);
+            let is_symmetric = params.faces[axis].contains(&FaceCondition::FreeSlip);
+            let edge = found.edges[axis];
+            let distance = match walls.count() {
+                2 => Some(edge),
+                1 if is_symmetric => Some(2.0 * edge),
+                _ => None,
+            };
+            if let Some(edge) = distance {
                 found.between = Some(found.between.map_or(edge, |other| other.min(edge)));
             }
         }
@@ -161,6 +175,9 @@ impl Geometry {
         let rows = (0..mesh.links.blocks.len()).into_par_iter();
         let rows: Vec<Row<D>> = rows.map(|row| row_of(mesh, row, &roles)).collect();
         let mut all: Option<[[f64; D]; 2]> = None;
+        let walls: u64 = rows.iter().map(|row| row.walls).sum();
+        let offsets: f64 = rows.iter().map(|row| row.offset).sum();
+        self.offset = offsets / walls.max(1) as f64;
         for row in &rows {
             self.body += row.areas[0];
             through[0] += row.areas[1];
@@ -284,6 +301,8 @@ fn row_of<const D: usize>(mesh: &Mesh<D>, row: usize, roles: &[Role]) -> Row<D> 
     let level = usize::from(mesh.forest.level[block as usize]);
     let mut found = Row {
         areas: [0.0; 3],
+        offset: 0.0,
+        walls: 0,
         bounds: None,
         level,
     };
@@ -304,7 +323,11 @@ fn row_of<const D: usize>(mesh: &Mesh<D>, row: usize, roles: &[Role]) -> Row<D> 
                 Some(Role::Leaves) => 2,
                 _ => 0,
             };
-            has_wall |= of == 0;
+            if of == 0 {
+                has_wall = true;
+                found.walls += 1;
+                found.offset += (f64::from(links.q[at]) - 0.5).abs();
+            }
             let step = dims::step::<D>(direction);
             if step.iter().filter(|&&s| s != 0).count() == 1 {
                 for a in 0..D {

@@ -1,0 +1,89 @@
+//! Laws of what is coarse: errors that fall with the cells alone, whatever the time step. They are bounds, so that a flow is doubtful at most.
+
+use super::{BARS, Drive, Laws, percent, two_digits};
+use cutlink_flow::verdict::Check;
+use cutlink_solver::{Collision, WallScheme};
+
+/// An error, and of what.
+type Coarse = Option<(f64, String)>;
+
+impl Laws {
+    /// The largest error of what is coarse, beside that of the walls.
+    pub(super) fn coarseness(&self) -> Option<Check> {
+        let all = [
+            self.coarse_passage(),
+            self.coarse_body(),
+            self.coarse_cavity(),
+            self.steps_of_walls(),
+        ];
+        let largest = all.into_iter().flatten();
+        let (value, what) = largest.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(Check {
+            name: "resolution",
+            value,
+            bars: [BARS[0], f64::INFINITY],
+            what: format!("{what}, hence an error of up to {}", percent(value)),
+            remedy: (value > BARS[0]).then(|| "more cells across it".into()),
+        })
+    }
+
+    fn coarse_passage(&self) -> Coarse {
+        let passage = self.passage?;
+        let is_open = matches!(self.drive, Drive::Inlet | Drive::Pressure);
+        let is_cumulant = matches!(self.collision, Collision::Cumulant { .. });
+        let (factor, where_it_is) = match (is_open, is_cumulant && self.dimensions == 3) {
+            (true, _) => (3.0, "between openings"),
+            (false, _) if self.offset.is_some() => (3.0, "between cut links"),
+            (false, true) => (2.0, "with collision = \"cumulant\""),
+            (false, false) => return None,
+        };
+        let cells = two_digits(passage);
+        let what = format!("{cells} cells across the narrowest passage {where_it_is}");
+        Some((factor / (passage * passage), what))
+    }
+
+    /// A body in a stream. What is turbulent is not measured: there the law stays that of a Reynolds number of 100.
+    fn coarse_body(&self) -> Coarse {
+        let [across, _] = self.body.filter(|_| self.drive == Drive::Inlet)?;
+        let fastest = self.mean.max(self.fastest);
+        let re = fastest * across * self.finest / self.physics.viscosity;
+        let value = 0.5 * re.min(100.0).sqrt() / (across * across);
+        Some((
+            value,
+            format!("{} cells across the body", two_digits(across)),
+        ))
+    }
+
+    /// A cavity below a lid.
+    fn coarse_cavity(&self) -> Coarse {
+        let cells = self.cavity?;
+        let re = self.fastest * cells * self.finest / self.physics.viscosity;
+        let factor = match self.collision {
+            Collision::Kbc => 0.03,
+            _ => 0.12,
+        };
+        let what = format!("{} cells across the cavity", two_digits(cells));
+        Some((factor * re / (cells * cells), what))
+    }
+
+    /// Walls that are moved to halfway, in steps.
+    fn steps_of_walls(&self) -> Coarse {
+        let offset = self
+            .offset
+            .filter(|_| self.wall == WallScheme::BounceBack)?;
+        let width = self.hydraulic.map(|[diameter, _]| match self.dimensions {
+            // Between two lines, 4 V / S is twice their distance.
+            2 => 0.5 * diameter / self.finest,
+            _ => diameter / self.finest,
+        });
+        let [body, gap] = self.body.map_or([None; 2], |of| of.map(Some));
+        let widths = [self.passage, width, body, gap].into_iter().flatten();
+        let cells = widths.min_by(f64::total_cmp)?;
+        let what = format!(
+            "wall = \"bounce-back\" moves walls by {} cells in the mean, of {} cells across",
+            two_digits(offset),
+            two_digits(cells)
+        );
+        Some((4.0 * offset / cells, what))
+    }
+}
