@@ -14,6 +14,7 @@ impl Laws {
             self.coarse_passage(),
             self.coarse_body(),
             self.coarse_cavity(),
+            self.coarse_vessel(),
             self.steps_of_walls(),
         ];
         let largest = all.into_iter().flatten();
@@ -42,16 +43,26 @@ impl Laws {
         Some((factor / (passage * passage), what))
     }
 
-    /// A body in a stream. What is turbulent is not measured: there the law stays that of a Reynolds number of 100.
+    /// A body in a stream, or bodies that a force drives fluid past. What is turbulent is not measured: there the law stays that of a
+    /// Reynolds number of 100.
     fn coarse_body(&self) -> Coarse {
-        let [across, _] = self.body.filter(|_| self.drive == Drive::Inlet)?;
-        let fastest = self.mean.max(self.fastest);
-        let re = fastest * across * self.finest / self.physics.viscosity;
-        let value = 0.5 * re.min(100.0).sqrt() / (across * across);
-        Some((
-            value,
-            format!("{} cells across the body", two_digits(across)),
-        ))
+        let [across, gap] = self.body?;
+        match self.drive {
+            Drive::Inlet => {
+                let fastest = self.mean.max(self.fastest);
+                let re = fastest * across * self.finest / self.physics.viscosity;
+                let value = 0.5 * re.min(100.0).sqrt() / (across * across);
+                Some((
+                    value,
+                    format!("{} cells across the body", two_digits(across)),
+                ))
+            }
+            Drive::Force => {
+                let what = format!("{} cells across the gap beside the body", two_digits(gap));
+                Some((2.5 / (gap * gap), what))
+            }
+            _ => None,
+        }
     }
 
     /// A cavity below a lid.
@@ -66,11 +77,33 @@ impl Laws {
         Some((factor * re / (cells * cells), what))
     }
 
+    /// Fluid that walls by cut links drive.
+    fn coarse_vessel(&self) -> Coarse {
+        self.offset.filter(|_| self.drive == Drive::Walls)?;
+        let cells = self.narrowest()?;
+        let what = format!(
+            "{} cells between walls that turn the fluid",
+            two_digits(cells)
+        );
+        Some((6.0 / (cells * cells), what))
+    }
+
     /// Walls that are moved to halfway, in steps.
     fn steps_of_walls(&self) -> Coarse {
         let offset = self
             .offset
             .filter(|_| self.wall == WallScheme::BounceBack)?;
+        let cells = self.narrowest()?;
+        let what = format!(
+            "wall = \"bounce-back\" moves walls by {} cells in the mean, of {} cells across",
+            two_digits(offset),
+            two_digits(cells)
+        );
+        Some((4.0 * offset / cells, what))
+    }
+
+    /// Cells across the narrowest of passages, bodies and gaps, of what is known.
+    fn narrowest(&self) -> Option<f64> {
         let width = self.hydraulic.map(|[diameter, _]| match self.dimensions {
             // Between two lines, 4 V / S is twice their distance.
             2 => 0.5 * diameter / self.finest,
@@ -78,12 +111,6 @@ impl Laws {
         });
         let [body, gap] = self.body.map_or([None; 2], |of| of.map(Some));
         let widths = [self.passage, width, body, gap].into_iter().flatten();
-        let cells = widths.min_by(f64::total_cmp)?;
-        let what = format!(
-            "wall = \"bounce-back\" moves walls by {} cells in the mean, of {} cells across",
-            two_digits(offset),
-            two_digits(cells)
-        );
-        Some((4.0 * offset / cells, what))
+        widths.min_by(f64::total_cmp)
     }
 }

@@ -13,7 +13,9 @@
 //! | short waves | 1.9 (1 + U / u') / λ², λ the cells along one, U the mean flow that carries it | measured, decaying vortices |
 //! | coarse passages | 3 / N² with openings or between cut links, 2 / N² of cumulants in 3D | bounds of 101,000 small flows |
 //! | coarse bodies in a stream | √Re / (2 D²) of the drag, Re of the body and 100 at most | measured, a cylinder at Re 1 to 40 |
+//! | coarse gaps between bodies that a force drives fluid past | 2.5 / g² | bound, arrays of spheres and cylinders |
 //! | coarse cavities below a lid | 0.12 Re / N² of the velocity, 0.03 of KBC | measured, Re 100 to 1000 |
+//! | coarse vessels whose cut walls turn the fluid | 6 / N² of the torque | bound, rings |
 //! | steps of `bounce-back` | 4 s / N, s the mean distance of the walls from halfway in cells | bound, circles |
 //! | rounding | none above 8 ν Δt / H² = 1e-5 in f32, 6e-6 in f16, whose cells then have a noise of 0.8 % | measured |
 //!
