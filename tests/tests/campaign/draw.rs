@@ -33,8 +33,9 @@ pub(crate) struct Drawn {
     pub(crate) dimensions: usize,
     pub(crate) read: Read,
     pub(crate) exact: f64,
-    /// Cells times root steps, roughly.
-    pub(crate) work: f64,
+    /// Roughly: cells, each as often as it steps in a root step, and root steps.
+    pub(crate) cells: f64,
+    pub(crate) steps: f64,
 }
 
 /// Numerics that a user may give.
@@ -141,7 +142,8 @@ fn channel(numerics: &Numerics, n: u32, re: f64, is_half: bool) -> Drawn {
         read: Read::Mean,
         // The mean of the parabola at the middles of cells.
         exact: 1.0 + 0.5 / (heights * f64::from(n)).powi(2),
-        work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
+        cells: 4.0 * f64::from(n),
+        steps: numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
@@ -162,7 +164,8 @@ fn couette(numerics: &Numerics, n: u32, re: f64) -> Drawn {
         dimensions: 2,
         read: Read::Mean,
         exact: 0.5,
-        work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
+        cells: 4.0 * f64::from(n),
+        steps: numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
@@ -187,7 +190,8 @@ fn pulsating(numerics: &Numerics, n: u32, re: f64) -> Drawn {
         dimensions: 2,
         read: Read::Largest,
         exact: 1.0,
-        work: 4.0 * f64::from(n) * numerics.steps(time, f64::from(n), re, 0.0),
+        cells: 4.0 * f64::from(n),
+        steps: numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
@@ -210,7 +214,8 @@ fn duct(numerics: &Numerics, n: u32, re: f64, times: u32) -> Drawn {
         dimensions: 3,
         read: Read::Mean,
         exact: 1.0,
-        work: 5.0 * f64::from(4 * n * n * times) * numerics.steps(time, f64::from(n), re, 0.0),
+        cells: 5.0 * f64::from(4 * n * n * times),
+        steps: numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
@@ -270,7 +275,8 @@ fn opened(numerics: &Numerics, random: &mut Random, n: u32, re: f64, length: u32
             "channel, pressures" => 1.0,
             _ => 12.0 / re,
         },
-        work: f64::from(length * n * n) * numerics.steps(time, f64::from(n), re, drop + 1.5),
+        cells: f64::from(length * n * n),
+        steps: numerics.steps(time, f64::from(n), re, drop + 1.5),
     }
 }
 
@@ -322,9 +328,8 @@ fn array(numerics: &Numerics, random: &mut Random, n: u32, re: f64, dimensions: 
         dimensions,
         read: Read::Mean,
         exact: 1.0,
-        work: cells
-            * 5.0f64.powi(dimensions as i32 - 2)
-            * numerics.steps(time, f64::from(n), re, 0.0),
+        cells: cells * 5.0f64.powi(dimensions as i32 - 2),
+        steps: numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
@@ -366,7 +371,8 @@ fn vortices(numerics: &Numerics, random: &mut Random, n: u32, re: f64) -> Drawn 
         read: Read::Decay(0.5 * along * along),
         // Energy falls as exp(-2 ν k² t) with k² = 2 (2 π)².
         exact: 4.0 * tau * tau / re,
-        work: cells * numerics.steps(time, f64::from(n), re, 0.0),
+        cells,
+        steps: numerics.steps(time, f64::from(n), re, 0.0),
     }
 }
 
@@ -374,7 +380,11 @@ impl Drawn {
     /// A flow of any kind.
     pub(crate) fn new(random: &mut Random) -> Self {
         let kind = random.of(&[0, 1, 2, 3, 4, 4, 4, 5, 6, 7, 7, 8, 8, 9, 10, 11, 12]);
-        let dimensions = if matches!(kind, 3 | 6 | 11) { 3 } else { 2 };
+        let dimensions = match kind {
+            3 | 6 | 11 => 3,
+            9 => random.of(&[2, 3]),
+            _ => 2,
+        };
         let has_body = matches!(kind, 5 | 6 | 8 | 10 | 11);
         let numerics = Numerics::draw(random, dimensions, has_body);
         let n = random.of(&[8, 12, 16, 20, 24]);
@@ -382,7 +392,7 @@ impl Drawn {
         let slow = random.power(-3.0, -0.3);
         let length = random.of(&[4, 6, 8]);
         let times = random.of(&[1, 2]);
-        match kind {
+        let drawn = match kind {
             0 => channel(&numerics, n, re, times == 2),
             1 => couette(&numerics, n, re),
             2 => pulsating(&numerics, n, re),
@@ -392,10 +402,43 @@ impl Drawn {
             6 => array(&numerics, random, n, slow, 3),
             7 => vortices(&numerics, random, n, re),
             8 => walls::rings(&numerics, random, n, re),
-            9 => walls::lid(&numerics, random, n),
+            9 => walls::lid(&numerics, random, n, dimensions),
             10 => walls::body_in_channel(&numerics, random),
             11 => walls::pipe(&numerics, random, n, re),
             _ => walls::shaken(&numerics, n, re),
+        };
+        match random.chance(0.25) {
+            true => drawn.settling(random),
+            false => drawn,
         }
+    }
+
+    /// Updates of cells.
+    pub(crate) fn work(&self) -> f64 {
+        self.cells * self.steps
+    }
+
+    /// The same until it has settled, if it is steady in the end.
+    fn settling(mut self, random: &mut Random) -> Self {
+        let is_steady = !matches!(self.read, Read::Largest | Read::Decay(_));
+        let run = self.case.split_once("[run]\nseconds = ");
+        let Some((before, after)) = run.filter(|_| is_steady) else {
+            return self;
+        };
+        let (_, rest) = after.split_once('\n').expect("a line");
+        // Probes in time would end before the run does.
+        let lines = rest
+            .lines()
+            .map(|line| match line.starts_with("every_seconds") {
+                true => "every_steps = 64\n".to_owned(),
+                false => format!("{line}\n"),
+            });
+        let rest: String = lines.collect();
+        let bar = random.power(-6.0, -3.0);
+        self.name += &format!(", settle {bar:.1e}");
+        self.steps *= 2.0;
+        let most = self.steps.ceil();
+        self.case = format!("{before}[run]\nsettle = {bar:e}\nmost = {most}\n{rest}");
+        self
     }
 }
