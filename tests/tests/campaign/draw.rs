@@ -57,6 +57,9 @@ impl Numerics {
             let wall = random.of(&["linear", "local", "bounce-back", "quadratic"]);
             let _ = writeln!(text, "wall = \"{wall}\"");
         }
+        if random.chance(0.1) {
+            text += "les = \"smagorinsky\"\n";
+        }
         if random.chance(0.3) {
             let precision = random.of(&["f64", "f32", "f16"]);
             let _ = writeln!(text, "precision = \"{precision}\"");

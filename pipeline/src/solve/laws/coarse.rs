@@ -2,7 +2,10 @@
 
 use super::{BARS, Drive, Laws, percent, two_digits};
 use cutlink_flow::verdict::Check;
-use cutlink_solver::{Collision, WallScheme};
+use cutlink_solver::{Collision, Les, WallScheme};
+
+/// Reynolds numbers below which a flow along walls, and one around a body, is taken to be laminar.
+const LAMINAR: [f64; 2] = [2000.0, 200.0];
 
 /// An error, and of what.
 type Coarse = Option<(f64, String)>;
@@ -100,6 +103,35 @@ impl Laws {
             two_digits(cells)
         );
         Some((4.0 * offset / cells, what))
+    }
+
+    /// What the eddy viscosity of Smagorinsky adds to a laminar flow: (C Δx)² |S| / ν, with the shear 6 U / H of a parabola, U √Re / D of a
+    /// boundary layer, and √2 · 2 π U / λ of vortices.
+    pub(super) fn eddies(&self) -> Option<Check> {
+        let Les::Smagorinsky { constant } = self.les else {
+            return None;
+        };
+        let speed = self.mean.max(self.fastest).max(self.physics.velocity);
+        let reynolds = |cells: f64| speed * cells * self.finest / self.physics.viscosity;
+        let edge = self.edge.filter(|_| self.drive == Drive::Nothing);
+        let (cells, shear, most) = match (self.passage.or(self.cavity), self.body, edge) {
+            (Some(cells), ..) => (cells, 6.0, LAMINAR[0]),
+            (None, Some([body, _]), _) => (body, reynolds(body).sqrt(), LAMINAR[1]),
+            (None, None, Some(edge)) => (edge, 9.0, LAMINAR[0]),
+            (None, None, None) => return None,
+        };
+        let re = reynolds(cells);
+        let value = constant * constant * shear * re / (cells * cells);
+        (re < most).then(|| Check {
+            name: "eddy viscosity",
+            value,
+            bars: [BARS[0], f64::INFINITY],
+            what: format!(
+                "les = \"smagorinsky\" adds up to {} to the viscosity of a laminar flow",
+                percent(value)
+            ),
+            remedy: (value > BARS[0]).then(|| "les = \"none\", or more cells".into()),
+        })
     }
 
     /// Cells across the narrowest of passages, bodies and gaps, of what is known.
