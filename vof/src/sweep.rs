@@ -403,7 +403,7 @@ impl<const D: usize> Through<'_, D> {
     }
 
     /// A component of the velocity in the middle of what crosses a face, with a density. It differs from the cell's by so much at most
-    /// that what stays is not beyond the velocity of the cell behind: where liquid leaves little gas, the slope could give it any.
+    /// that what stays is not beyond the velocities of the cells around: where liquid leaves little gas, the slope could give it any.
     fn carried(
         &self,
         u: &[f64],
@@ -418,21 +418,42 @@ impl<const D: usize> Through<'_, D> {
                 let half = if leaves % 2 == 1 { 0.5 } else { -0.5 };
                 let ahead = half * (1.0 - courant) * slope;
                 let behind = velocity::beyond(self.at.mesh, self.at.params, u, k, at, leaves ^ 1);
-                let cell = at.0 * dims::cells(D) + at.1;
+                let own = u[at.0 * dims::cells(D) + at.1];
                 let goes = courant * density;
-                let stays = (self.at.params.phases.rho(self.of.alpha[cell]) - goes).max(0.0);
-                let most = (u[cell] - behind).abs() * stays / goes;
-                u[cell]
-                    + if ahead.abs() <= most {
-                        ahead
-                    } else {
-                        most.copysign(ahead)
-                    }
+                let alpha = self.of.alpha[at.0 * dims::cells(D) + at.1];
+                let stays = (self.at.params.phases.rho(alpha) - goes).max(0.0);
+                let room = (own - behind).abs();
+                if ahead.abs() <= room * stays / goes {
+                    return own + ahead;
+                }
+                let most = self.farthest(u, at, (own, -ahead), room) * stays / goes;
+                own + if ahead.abs() <= most {
+                    ahead
+                } else {
+                    most.copysign(ahead)
+                }
             }
             (None, ..) => match self.at.params.face(side) {
                 BoxFace::Inflow { velocity, .. } => velocity[k],
                 _ => u[own.0 * dims::cells(D) + own.1],
             },
         }
+    }
+
+    /// How far the values around a cell, corners included, are from its own in the direction of a number: at least so far.
+    fn farthest(
+        &self,
+        u: &[f64],
+        (block, cell): (usize, usize),
+        (own, toward): (f64, f64),
+        least: f64,
+    ) -> f64 {
+        let around = self.at.mesh.near(block, cell, 1);
+        let fluid =
+            around.filter(|near| near.is_inside && !self.at.mesh.is_solid(near.block, near.cell));
+        fluid.fold(least, |far, near| {
+            let away = u[near.block * dims::cells(D) + near.cell] - own;
+            far.max(if toward < 0.0 { -away } else { away })
+        })
     }
 }

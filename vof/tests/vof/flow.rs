@@ -57,7 +57,7 @@ fn v10c_a_falling_drop_stays_together() {
         "{size:?} cells"
     );
     assert!(
-        now.largest_velocity < 1.15 * g * end,
+        now.largest_velocity < 1.1 * g * end,
         "{}",
         now.largest_velocity
     );

@@ -3,6 +3,7 @@
 #include "cells.cuh"
 #include "components.cuh"
 #include "interface.cuh"
+#include "near.cuh"
 #include "params.cuh"
 #include "sums.cuh"
 #include "sweep.cuh"
@@ -32,7 +33,7 @@ struct Crossing {
     }
 
     // A component of the velocity in the middle of what crosses a face, with a density. It differs from the cell's by so much at most
-    // that what stays is not beyond the velocity of the cell behind: where liquid leaves little gas, the slope could give it any.
+    // that what stays is not beyond the velocities of the cells around: where liquid leaves little gas, the slope could give it any.
     __device__ double carried(const From& from, int k, Cell own, int side, double density) const {
         const double* const u = velocity.of[k];
         if (from.cell.block != OUTSIDE) {
@@ -40,14 +41,30 @@ struct Crossing {
             const double half = from.leaves % 2 == 1 ? 0.5 : -0.5;
             const double ahead = half * (1.0 - from.courant) * along;
             const double behind = beyond(mesh, params, u, k, from.cell, from.leaves ^ 1);
-            const uint64_t cell = from.cell.index();
-            const double goes = from.courant * density;
-            const double stays = fmax(params.rho(alpha[cell]) - goes, 0.0);
-            const double most = fabs(u[cell] - behind) * stays / goes;
-            return u[cell] + (fabs(ahead) <= most ? ahead : copysign(most, ahead));
+            const double here = u[from.cell.index()], goes = from.courant * density;
+            const double stays = fmax(params.rho(alpha[from.cell.index()]) - goes, 0.0);
+            const double room = fabs(here - behind);
+            if (fabs(ahead) <= room * stays / goes) {
+                return here + ahead;
+            }
+            const double most = farthest(u, from.cell, here, -ahead, room) * stays / goes;
+            return here + (fabs(ahead) <= most ? ahead : copysign(most, ahead));
         }
         const BoxFace& face = params.face(side);
         return face.kind == BoxKind::INFLOW ? face.velocity[k] : u[own.index()];
+    }
+
+    // How far the values around a cell, corners included, are from its own in the direction of a number: at least so far.
+    __device__ double farthest(const double* u, Cell of, double own, double toward, double least) const {
+        double far = least;
+        for (int k = 0; k < DIRECTIONS; k++) {
+            const Near near = near_cell(mesh, of, 1, k);
+            if (near.is_inside && !mesh.is_solid(near.cell.block, near.cell.cell)) {
+                const double away = u[near.cell.index()] - own;
+                far = fmax(far, toward < 0.0 ? -away : away);
+            }
+        }
+        return far;
     }
 
     __device__ void cross(Cell own, int side, const double* flux, double* liquid, const Outputs& momentum) const {
