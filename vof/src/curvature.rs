@@ -13,6 +13,8 @@ use rayon::prelude::*;
 #[derive(Debug)]
 pub(crate) struct Curvature {
     pub(crate) of: Vec<f64>,
+    /// By cell: whether it is by heights of the cell's own columns, away from walls.
+    pub(crate) is_sure: Vec<bool>,
     pub(crate) by_heights: usize,
     pub(crate) by_fit: usize,
 }
@@ -51,22 +53,26 @@ pub(crate) fn curvature<const D: usize>(
             let by_heights = found.by_heights.map(|(value, _)| value);
             let by_heights = by_heights.or_else(|| heights.of_column(block, found));
             let value = by_heights.or_else(|| heights.fit(block, found));
-            (found.cell, value, by_heights.is_some())
+            let is_sure = found.by_heights.is_some() && !mesh.sees_wall(block, found.cell);
+            (found.cell, value, [by_heights.is_some(), is_sure])
         };
         list.iter().map(of).collect::<Vec<_>>()
     };
-    let values: Vec<Vec<(usize, Option<f64>, bool)>> =
+    let values: Vec<Vec<(usize, Option<f64>, [bool; 2])>> =
         heights.found.par_iter().enumerate().map(second).collect();
     let mut result = Curvature {
         of: vec![f64::NAN; alpha.len()],
+        is_sure: vec![false; alpha.len()],
         by_heights: 0,
         by_fit: 0,
     };
     let h = mesh.width(mesh.blocks.finest());
     for (i, list) in values.iter().enumerate() {
-        for &(cell, value, by_heights) in list {
+        for &(cell, value, [by_heights, is_sure]) in list {
             if let Some(value) = value {
-                result.of[(heights.first + i) * dims::cells(D) + cell] = value / h;
+                let own = (heights.first + i) * dims::cells(D) + cell;
+                result.of[own] = value / h;
+                result.is_sure[own] = is_sure;
                 result.by_heights += usize::from(by_heights);
                 result.by_fit += usize::from(!by_heights);
             }

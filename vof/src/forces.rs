@@ -108,11 +108,15 @@ impl<const D: usize> FlowMesh<D> {
     }
 }
 
-/// Curvature at a face: the mean of both cells', where both have one. Cells that are half full count most: the interface is
-/// farther from the centres of others.
-fn at_face(alpha: &[f64], curvature: &[f64], [a, b]: [usize; 2]) -> f64 {
+/// Curvature at a face: the mean of both cells', where both have one. Where both are sure they count the same: else the curvature of a
+/// cell that is nearly empty or full would not be felt, and its shape stay wrong. Of others those that are half full count most: the
+/// interface is farther from the centres of the rest.
+fn at_face(alpha: &[f64], found: &Curvature, [a, b]: [usize; 2]) -> f64 {
+    let (ka, kb) = (found.of[a], found.of[b]);
+    if found.is_sure[a] && found.is_sure[b] {
+        return 0.5 * (ka + kb);
+    }
     let [wa, wb] = [a, b].map(|c| (alpha[c] * (1.0 - alpha[c])).max(0.0) + 1e-6);
-    let (ka, kb) = (curvature[a], curvature[b]);
     match (ka.is_nan(), kb.is_nan()) {
         (false, false) => (wa * ka + wb * kb) / (wa + wb),
         (false, true) => ka,
@@ -160,6 +164,7 @@ pub(crate) fn accelerate<const D: usize>(
     let sigma = phases.surface_tension;
     let mut found = Curvature {
         of: Vec::new(),
+        is_sure: Vec::new(),
         by_heights: 0,
         by_fit: 0,
     };
@@ -196,7 +201,7 @@ pub(crate) fn accelerate<const D: usize>(
         if sigma > 0.0 {
             let k = params
                 .fixed_curvature
-                .unwrap_or_else(|| at_face(alpha, &found.of, cells));
+                .unwrap_or_else(|| at_face(alpha, &found, cells));
             force += clear * (sigma * k * (cb - ca));
         }
         force -= params.head(at) * (rb - ra);

@@ -51,15 +51,13 @@ fn v4b_exact_curvature_balances_to_rounding() {
 #[test]
 fn v4c_with_heights_the_velocity_falls() {
     let mut flow = drop(1.0, 120.0, None);
-    flow.step(1.0).expect("a step");
-    let first = largest(&flow);
-    // A viscous time: D² / ν.
-    let end = DIAMETER * DIAMETER / (DIAMETER / 120.0f64).sqrt() * 0.25;
+    // Half a viscous time, D² / ν. By curvatures that are weighted by c (1 − c) at faces it is 2e-6 then, and halves in 3 s.
+    let end = DIAMETER * DIAMETER / (DIAMETER / 120.0f64).sqrt() * 0.5;
     while flow.time() < end {
         flow.step(1.0).expect("a step");
     }
     let last = largest(&flow);
-    assert!(last < 1e-5 && last < 0.1 * first, "{first:e} to {last:e}");
+    assert!(last < 2e-7, "{last:e}");
     let inside = mesh::pressure_at(&flow, [0.5; 2]) - mesh::pressure_at(&flow, [0.05; 2]);
     let jump = inside * 0.5 * DIAMETER - 1.0;
     assert!(jump.abs() < 5e-3, "{jump:e}");

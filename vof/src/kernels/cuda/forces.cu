@@ -3,18 +3,29 @@
 #include "cells.cuh"
 #include "face.cuh"
 #include "grain_cells.cuh"
+#include "heights.cuh"
 #include "lines.cuh"
 
 // Curvature of the cells of the finest level, 1/m; none of others.
 struct Curvatures {
     const double* of;
+    // As of `Found`; written where there is a curvature.
+    const uint8_t* directions;
     uint64_t first;
 
-    __device__ double get(Cell cell) const { return cell.block >= first ? of[cell.index() - first * CELLS] : nan(""); }
+    __device__ uint64_t index(Cell cell) const { return cell.index() - first * CELLS; }
+
+    __device__ double get(Cell cell) const { return cell.block >= first ? of[index(cell)] : nan(""); }
+
+    // Whether the curvature of a cell, which has one, is by heights of its own columns, away from walls.
+    __device__ bool is_sure(const Mesh& mesh, Cell cell) const {
+        return directions[index(cell)] != NO_DIRECTION && !sees_wall(mesh, cell);
+    }
 };
 
-// Curvature at a face: the mean of both cells', where both have one.
-__device__ inline double at_face(const double* alpha, const Curvatures& curvatures, const Cell (&cells)[2]) {
+// Curvature at a face: the mean of both cells', where both have one. Where both are sure they count the same.
+__device__ inline double at_face(const Mesh& mesh, const double* alpha, const Curvatures& curvatures,
+                                 const Cell (&cells)[2]) {
     double weight[2], k[2];
     for (int i = 0; i < 2; i++) {
         const double c = alpha[cells[i].index()];
@@ -24,7 +35,13 @@ __device__ inline double at_face(const double* alpha, const Curvatures& curvatur
     if (isnan(k[0])) {
         return isnan(k[1]) ? 0.0 : k[1];
     }
-    return isnan(k[1]) ? k[0] : (weight[0] * k[0] + weight[1] * k[1]) / (weight[0] + weight[1]);
+    if (isnan(k[1])) {
+        return k[0];
+    }
+    if (curvatures.is_sure(mesh, cells[0]) && curvatures.is_sure(mesh, cells[1])) {
+        return 0.5 * (k[0] + k[1]);
+    }
+    return (weight[0] * k[0] + weight[1] * k[1]) / (weight[0] + weight[1]);
 }
 
 // One thread a face. `has_lines`: whether there are planes, smoothed.
@@ -67,7 +84,7 @@ extern "C" __global__ void accelerate(Mesh mesh, Params params, Grains grains, c
         double force = 0.0;
         if (sigma > 0.0) {
             const double k =
-                params.has_fixed_curvature ? params.fixed_curvature : at_face(alpha, curvatures, face.cells);
+                params.has_fixed_curvature ? params.fixed_curvature : at_face(mesh, alpha, curvatures, face.cells);
             force += clear * (sigma * k * (cb - ca));
         }
         force -= params.head(at) * (rb - ra);

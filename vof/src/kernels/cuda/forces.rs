@@ -28,7 +28,11 @@ impl<const D: usize> ForceKernels<D> for Cuda {
             planes(cuda, mesh, &params, alpha, interface)?;
             smooth(cuda, mesh, alpha, interface)?;
         }
-        let curvatures = [interface.curvature.address(0), mesh.finest().start as u64];
+        let curvatures = [
+            interface.curvature.address(0),
+            interface.directions.address(0),
+            mesh.finest().start as u64,
+        ];
         let launch = cuda
             .launch(&FORCES, D, "accelerate")
             .val(mesh.addresses())
