@@ -151,7 +151,8 @@ mod linux {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+// Miri has no mapped files.
+#[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     #![expect(unsafe_code, reason = "mapped files are filled")]
 
