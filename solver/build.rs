@@ -103,7 +103,7 @@ fn optimization() {
 fn main() -> Result<(), String> {
     use constants::{
         DIRECTION_BITS, F16_SCALE, NEAREST_BODIES, OperatorKind, balance, closure, condition,
-        indicator, kept, law, odd, profile, scheme, slot, source,
+        heat_face, indicator, kept, law, odd, profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
@@ -134,6 +134,11 @@ fn main() -> Result<(), String> {
         ("KEEPS_ALL", Constant::U32(balance::ALL)),
         ("BY_LINK", Constant::U32(profile::BY_LINK)),
         ("BY_FACE", Constant::U32(profile::BY_FACE)),
+        ("HEAT_HELD", Constant::U32(heat_face::HELD)),
+        ("HEAT_FLUX", Constant::U32(heat_face::FLUX)),
+        ("HEAT_OPEN", Constant::U32(heat_face::OPEN)),
+        ("HEAT_OPEN_HELD", Constant::U32(heat_face::OPEN_HELD)),
+        ("HEAT_SHARED", Constant::U32(heat_face::SHARED)),
         ("SAME", Constant::U32(source::SAME)),
         ("CHILD_BLOCKS", Constant::U32(source::CHILD_BLOCKS)),
         ("OTHER_RANK", Constant::U32(source::OTHER_RANK)),

@@ -56,6 +56,7 @@ impl<const D: usize> Plan<'_, D> {
         let is_left_alone = params.sponges.is_empty()
             && params.modeled.is_empty()
             && params.adaptation.is_none()
+            && params.heat.is_none()
             && !self.has_bodies;
         match !self.keeps_populations
             && memory == Memory::Device

@@ -145,6 +145,20 @@ pub(crate) mod odd {
     pub(crate) const MAGIC: u32 = 2;
 }
 
+/// What is at a face of a cell with heat: `HeatFace::kind`.
+pub(crate) mod heat_face {
+    /// A wall that holds a temperature.
+    pub(crate) const HELD: u32 = 0;
+    /// A wall that gives a flux of heat.
+    pub(crate) const FLUX: u32 = 1;
+    /// An opening; what flows in has the temperature inside.
+    pub(crate) const OPEN: u32 = 2;
+    /// An opening; what flows in has a temperature of its own.
+    pub(crate) const OPEN_HELD: u32 = 3;
+    /// A ghost cell, above which is a cell of the coarser level.
+    pub(crate) const SHARED: u32 = 4;
+}
+
 /// Bits of an entry of cut cells that say which of a cell's links are cut; above them, the first one's place.
 pub(crate) const DIRECTION_BITS: u32 = 27;
 

@@ -1,7 +1,7 @@
 //! A running flow of any lattice, precision and backend.
 
 use crate::{
-    AdaptationLook, BodyState, MotionSample, RunningMeans, SolverError, fields::Integrals,
+    AdaptationLook, BodyState, HeatSums, MotionSample, RunningMeans, SolverError, fields::Integrals,
 };
 use cutlink_device::{Exported, Route};
 use cutlink_voxelizer::Mesh;
@@ -284,6 +284,34 @@ pub trait LatticeFlow<const D: usize>: Send {
 
     /// Takes the place of a flow that was saved.
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError>;
+
+    /// Sets the temperature of each cell, by its position in root cells from the lower corner of the box, and what has come through
+    /// faces and patches to 0. Until then it is the reference.
+    ///
+    /// # Errors
+    /// [`SolverError::State`] in a flow without heat; where memory is short or the device fails.
+    fn set_temperature(
+        &mut self,
+        _at: &(dyn Fn([f64; D]) -> f64 + Sync),
+    ) -> Result<(), SolverError> {
+        Err(crate::heat::without())
+    }
+
+    /// Temperatures now, by block id and cell; refined blocks have the means of their fluid children, solid cells the reference.
+    ///
+    /// # Errors
+    /// [`SolverError::State`] in a flow without heat; where memory is short or the device fails.
+    fn temperature(&self, _to: &mut Vec<f32>) -> Result<(), SolverError> {
+        Err(crate::heat::without())
+    }
+
+    /// Sums over the temperature now; none in a flow without heat. Costs a copy of all temperatures.
+    ///
+    /// # Errors
+    /// Where memory is short or the device fails.
+    fn heat(&self) -> Result<Option<HeatSums>, SolverError> {
+        Ok(None)
+    }
 
     /// Does so many root steps and times each piece of work, which takes time itself.
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError>;

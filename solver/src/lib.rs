@@ -15,6 +15,7 @@ mod error;
 mod f16;
 pub mod fields;
 mod flow;
+mod heat;
 pub mod kernels;
 pub mod lattice;
 mod linear;
@@ -48,6 +49,7 @@ pub use flow::{
     DeviceFields, FluidState, ForceSample, InitialState, Lap, LatticeFlow, Snapshot, StrainRates,
     StrainedState, Work,
 };
+pub use heat::{HeatCondition, HeatSums, LatticeHeat, MOST_CONDUCTION};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;
 pub use means::RunningMeans;

@@ -1,7 +1,9 @@
 //! What a flow is: lattice, collision, conditions. All values are in units of the root
 //! lattice: Δx = Δt = 1 on level 0 and density 1.
 
-use crate::{Adaptation, CellStorage, LatticeKind, SolverError, Sponge, Variation, tables::KEPT};
+use crate::{
+    Adaptation, CellStorage, LatticeHeat, LatticeKind, SolverError, Sponge, Variation, tables::KEPT,
+};
 use std::{fmt, str::FromStr};
 
 /// How populations relax to equilibrium.
@@ -364,6 +366,8 @@ pub struct Params<const D: usize> {
     pub sponges: Vec<Sponge>,
     /// How the mesh follows the flow; none for a mesh that stays.
     pub adaptation: Option<Adaptation<D>>,
+    /// Heat, if the flow has a temperature.
+    pub heat: Option<LatticeHeat<D>>,
 }
 
 /// Whether some face or patch is an open boundary (pressure, outflow, far field), which fixes the mean density.
@@ -422,6 +426,7 @@ impl<const D: usize> Params<D> {
             variations: Vec::new(),
             sponges: Vec::new(),
             adaptation: None,
+            heat: None,
         }
     }
 

@@ -5,6 +5,7 @@ use crate::{
     Precision, RigidBodies, SolverError, WallScheme,
     bodies::{self, Movement},
     constants::balance,
+    heat,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
     ranks::{Communicator, RankSheet, Ranks},
@@ -125,6 +126,9 @@ impl<'a, const D: usize> Plan<'a, D> {
     }
 
     fn build_with_bodies(self, bodies: Arc<RigidBodies<D>>) -> Result<Self, SolverError> {
+        if self.params.heat.is_some() {
+            return Err(heat::with_bodies());
+        }
         let (movement, tables) = Movement::new(self.mesh, &self.params, bodies)?;
         let census = census(&self.params, &tables);
         Ok(Self {
@@ -245,6 +249,7 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
         match ranks {
             [one] => self.start(one),
+            _ if self.params.heat.is_some() => Err(heat::on_ranks()),
             _ if self.has_bodies => Err(bodies::on_ranks()),
             _ => alone(B::start(ranks, None, self)?),
         }
@@ -260,6 +265,9 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
         link: Arc<dyn Communicator>,
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
+        if self.params.heat.is_some() {
+            return Err(heat::on_ranks());
+        }
         if self.has_bodies {
             return Err(bodies::on_ranks());
         }
@@ -400,13 +408,21 @@ fn sheets<const D: usize>(
         blocks: table.blocks.len(),
         cells: count.leaf_blocks as u64 * dims::cells(D) as u64,
         tau: tau(params.viscosity, count.level),
-        bytes: match params.precision {
-            Precision::F16 => table.level.bytes::<F16>(q),
-            Precision::F32 => table.level.bytes::<f32>(q),
-            Precision::F64 => table.level.bytes::<f64>(q),
-        },
+        bytes: heat_bytes(params, table)
+            + match params.precision {
+                Precision::F16 => table.level.bytes::<F16>(q),
+                Precision::F32 => table.level.bytes::<f32>(q),
+                Precision::F64 => table.level.bytes::<f64>(q),
+            },
     });
     levels.collect()
+}
+
+fn heat_bytes<const D: usize>(params: &Params<D>, table: &Built<D>) -> u64 {
+    match params.heat {
+        Some(_) => heat::bytes(&table.level),
+        None => 0,
+    }
 }
 
 fn census<const D: usize>(params: &Params<D>, tables: &[Built<D>]) -> Census {
@@ -451,6 +467,7 @@ fn check<const D: usize>(mesh: &Mesh<D>, params: &Params<D>) -> Result<(), Solve
         check_adaptable(mesh, params)?;
     }
     wall_model::check(params)?;
+    heat::check(params, mesh.forest.levels.len())?;
     sponge::check(params, mesh.frame.root_cells)
 }
 

@@ -5,6 +5,7 @@ mod bodies;
 mod density;
 #[cfg(test)]
 mod halo_tests;
+mod heat;
 mod initial;
 mod integrals;
 pub(crate) mod kept;
@@ -17,7 +18,7 @@ mod validate;
 mod vary;
 
 use crate::{
-    AdaptationLook, BodyState, DeviceFields, FluidState, ForceSample, Interpolation, Lap,
+    AdaptationLook, BodyState, DeviceFields, FluidState, ForceSample, HeatSums, Interpolation, Lap,
     LatticeFlow, MotionSample, Plan, RunningMeans, Snapshot, SolverError, StrainRates,
     StrainedState, Work,
     adapt::own_mesh::OwnMesh,
@@ -138,6 +139,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         backend: &B,
     ) -> Result<Self, SolverError> {
         let mut levels = Vec::new();
+        let heat = Self::heat_tables(&plan, &tables)?;
         for built in tables {
             let mut state = State::bare(&plan, built.upload(backend)?, backend)?;
             state.now = state.allocate::<L>(backend)?;
@@ -170,6 +172,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             lattice: PhantomData,
         };
         run.begin_bodies()?;
+        run.begin_heat(heat)?;
         Ok(run)
     }
 
@@ -220,6 +223,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             #[expect(unsafe_code, reason = "a graph holds addresses")]
             unsafe { backend.replay(graph) }?;
             levels[0].swap();
+            levels[0].swap_heat();
             return Ok(());
         }
         let graph = backend.record(|| all_levels(levels))?;
@@ -326,7 +330,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     fn check(&self) -> Result<(), SolverError> {
         match self.first_diverged()? {
             Some((level, slot)) => Err(self.diverged(level, slot)?),
-            None => Ok(()),
+            None => self.check_heat(),
         }
     }
 
@@ -438,6 +442,21 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
 
     fn laps(&mut self, steps: u64) -> Result<Vec<Lap>, SolverError> {
         self.laps_of(steps, true)
+    }
+
+    fn set_temperature(
+        &mut self,
+        at: &(dyn Fn([f64; D]) -> f64 + Sync),
+    ) -> Result<(), SolverError> {
+        self.set_heat(at)
+    }
+
+    fn temperature(&self, to: &mut Vec<f32>) -> Result<(), SolverError> {
+        self.temperatures(to)
+    }
+
+    fn heat(&self) -> Result<Option<HeatSums>, SolverError> {
+        self.heat_sums()
     }
 }
 

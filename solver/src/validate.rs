@@ -227,6 +227,7 @@ mod tests {
             modeled: Vec::new(),
             sponges: Vec::new(),
             adaptation: None,
+            heat: None,
         }
     }
 

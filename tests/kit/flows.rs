@@ -83,6 +83,7 @@ pub fn params<const D: usize>(mesh: &Mesh<D>, viscosity: f64) -> Params<D> {
         variations: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
     }
 }
 

@@ -239,6 +239,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         variations: found.variations,
         sponges: found.sponges,
         adaptation,
+        heat: None,
     };
     check_settles(case, until, params.forces)?;
     let fastest = found.fastest * units.velocity();

@@ -339,6 +339,7 @@ where
         variations: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
         ..like.clone()
     };
     let mut plan = Plan::new(&mesh, params)?;

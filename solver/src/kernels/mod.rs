@@ -8,6 +8,9 @@
 //! | [`damp`](StepKernels::damp) | cells of a sponge relaxed towards its target, after the step | `damp` |
 //! | [`interpolate`](StepKernels::interpolate) | ghost cells of a level from the coarser one | `exchange` |
 //! | [`average`](StepKernels::average) | cells of refined blocks from their children | `exchange` |
+//! | [`momentum`](HeatKernels::momentum), [`lift`](HeatKernels::lift) | momentum of cells; the weight of their temperatures | `lift` |
+//! | [`carry`](HeatKernels::carry) | a step of a level's temperatures | `heat` |
+//! | [`restrict`](HeatKernels::restrict), [`prolong`](HeatKernels::prolong) | temperatures between levels | `heat` |
 //! | [`forces`](StepKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
 //! | [`macroscopic`](FieldKernels::macroscopic), [`macroscopic_of`](FieldKernels::macroscopic_of) | density and velocity of a level's cells | `macroscopic` |
 //! | [`put_by_block`](FieldKernels::put_by_block), [`fill_refined`](FieldKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
@@ -32,9 +35,11 @@ pub(crate) mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod exact;
+mod heat;
 mod topology;
 
 pub use exact::ExactSum;
+pub use heat::{HeatKernels, HeatLevel};
 pub use topology::{BodyKernels, FollowKernels, TableKernels, TopologyKernels};
 
 use crate::{
@@ -225,6 +230,7 @@ pub trait FlowKernels<const D: usize>:
     + PopulationKernels<D>
     + FieldKernels<D>
     + HaloKernels<D>
+    + HeatKernels<D>
     + sealed::Sealed
 {
     /// Starts the flow of a plan on one rank a backend, or on one of several processes: what [`Plan::start`],

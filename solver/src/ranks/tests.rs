@@ -77,6 +77,7 @@ pub(super) fn params<const D: usize>(mesh: &Mesh<D>, lattice: LatticeKind) -> Pa
         modeled: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     plan::tau,
     profile::Point,
     ranks::{Halo, Peers, exchange},
-    run::{bodies::Moving, kept::KeptSlots},
+    run::{bodies::Moving, heat::HeatState, kept::KeptSlots},
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
@@ -40,6 +40,8 @@ pub(super) struct State<const D: usize, S: Storage, B: FlowKernels<D>> {
     pub(super) parts: B::Buf<f64>,
     /// What is exchanged with other ranks.
     pub(super) halo: Option<Halo<S, B>>,
+    /// Its temperatures, in a flow with heat.
+    pub(super) heat: Option<HeatState<B>>,
     /// Steps done, of this level's.
     pub(super) steps: u64,
     /// Which slots keep moments; of a rank of several none is told here.
@@ -67,6 +69,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
             moments: backend.alloc("transferred moments", moments, S::Real::of(0.0))?,
             parts: backend.alloc("forces by block", parts, 0.0)?,
             halo: None,
+            heat: None,
             steps: 0,
             kept: KeptSlots {
                 populated: level.populated,
@@ -369,6 +372,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         coarse.steps += 1;
         timed(backend, clock, Work::Step, index, || {
             coarse.model_walls::<L>(backend)?;
+            coarse.convect::<L>(backend)?;
             backend.step::<L, S>(
                 &coarse.level,
                 coarse.relax,
@@ -419,6 +423,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
             &mut coarse.moments,
         )
     })?;
+    coarse.share_heat(fine, backend)?;
     match peers {
         None => of_all.interpolate::<L, S>(backend, coarse, fine),
         // When all levels meet whose steps end now.

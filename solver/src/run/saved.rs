@@ -160,7 +160,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 |data| Ok(out.write_all(bytemuck::cast_slice(&data))?),
             )?;
         }
-        Ok(())
+        self.write_heat(out)
     }
 
     /// Takes the place of what was written.
@@ -173,6 +173,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         for level in 0..self.levels.len() {
             self.read_level(level, from)?;
         }
+        self.read_heat(from)?;
         self.begin_at(steps, mass_reset)
     }
 

@@ -7,6 +7,7 @@
 //! | `bodies` | the steady wake of a circle |
 //! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
 //! | `halves` | populations in 16 bits: conversions against IEEE, decay, drag and mass against f64 and f32 |
+//! | `heat` | conduction, a carried bell, natural convection, the account of heat |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
 //! | `integrals` | sums over the fluid: against those of a snapshot, and of Taylor-Green vortices |
 //! | `lids` | a lid of cut links against one of the box; what walls do on the whole |
@@ -33,6 +34,7 @@ mod bodies;
 mod ducts;
 mod facets;
 mod halves;
+mod heat;
 mod inclined;
 mod integrals;
 mod lids;

@@ -37,6 +37,7 @@ fn meshed(surface: &Surface<3>) -> (Mesh<3>, Body<3>) {
         variations: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
     };
     let body = Body::new(&mesh, &snapped, &params);
     (mesh, body)

@@ -53,6 +53,7 @@ where
         variations: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
     };
     Body::new(&mesh, &snapped, &params).forces(&mesh, &flow(&mesh))[0]
 }

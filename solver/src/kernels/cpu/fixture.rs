@@ -42,6 +42,7 @@ where
         modeled: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
     };
     tables::build_checked(&mesh, &params).expect("tables")
 }

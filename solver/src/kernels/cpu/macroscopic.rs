@@ -49,7 +49,7 @@ fn of_slot<const D: usize, L: Lattice, S: Storage>(
 }
 
 /// [`sums`] of the cells of a layer, in the same order.
-fn sums_of_layer<const D: usize, L: Lattice, S: Storage>(
+pub(super) fn sums_of_layer<const D: usize, L: Lattice, S: Storage>(
     from: &[S],
     slot: usize,
     layer: usize,

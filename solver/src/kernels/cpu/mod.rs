@@ -17,8 +17,10 @@ mod faces;
 pub(crate) mod fixture;
 mod forces;
 mod halo;
+pub(crate) mod heat;
 mod indicate;
 mod integrate;
+mod lift;
 mod macroscopic;
 mod mass;
 mod moments;
@@ -35,12 +37,13 @@ mod transfer;
 mod wish;
 
 use super::{
-    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, PopulationKernels, RefillSource,
-    Relaxation, SUMS, StepKernels, Transfer,
+    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, HeatKernels, HeatLevel,
+    PopulationKernels, RefillSource, Relaxation, SUMS, StepKernels, Transfer,
 };
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, LatticeKind, Plan, SolverError,
     fields::FluidSums,
+    heat::tables::{HeatBetween, HeatTables},
     lattice::{D2Q9, D3Q19, Lattice, MOST},
     plan::{self, Starts},
     ranks::Listed,
@@ -496,5 +499,62 @@ impl<const D: usize> HaloKernels<D> for Host {
         _: &mut [Listed<'_, T, Self>],
     ) -> Result<(), SolverError> {
         match *link {}
+    }
+}
+
+impl<const D: usize> HeatKernels<D> for Host {
+    fn momentum<L: Lattice, S: Storage>(
+        &self,
+        _level: &Level<D, Self>,
+        half_step: [S::Real; 3],
+        from: &Vec<S>,
+        to: &mut Vec<f64>,
+    ) -> Result<(), SolverError> {
+        lift::momentum::<D, L, S>(half_step, from, to);
+        Ok(())
+    }
+
+    fn carry(
+        &self,
+        heat: &HeatLevel<'_, D, Self>,
+        from: &Vec<f64>,
+        to: &mut Vec<f64>,
+        given: &mut Vec<f64>,
+    ) -> Result<(), SolverError> {
+        heat::carry(heat, from, to, given);
+        Ok(())
+    }
+
+    fn lift<L: Lattice, S: Storage>(
+        &self,
+        _level: &Level<D, Self>,
+        tables: &HeatTables<Self>,
+        lift: [f64; 3],
+        temperature: &Vec<f64>,
+        populations: &mut Vec<S>,
+    ) -> Result<(), SolverError> {
+        lift::lift::<D, L, S>(tables, lift, temperature, populations);
+        Ok(())
+    }
+
+    fn restrict(
+        &self,
+        shared: &HeatBetween<Self>,
+        fine: &Vec<f64>,
+        given: &mut Vec<f64>,
+        coarse: &mut Vec<f64>,
+    ) -> Result<(), SolverError> {
+        heat::restrict::<D>(shared, fine, given, coarse);
+        Ok(())
+    }
+
+    fn prolong(
+        &self,
+        shared: &HeatBetween<Self>,
+        coarse: &Vec<f64>,
+        fine: &mut Vec<f64>,
+    ) -> Result<(), SolverError> {
+        heat::prolong::<D>(shared, coarse, fine);
+        Ok(())
     }
 }

@@ -12,8 +12,10 @@ mod embedded;
 mod exchange;
 mod forces;
 mod halo;
+mod heat;
 mod indicate;
 mod integrate;
+mod lift;
 mod macroscopic;
 mod mass;
 mod refill;
@@ -26,12 +28,13 @@ mod transfer;
 mod wish;
 
 use super::{
-    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, PopulationKernels, RefillSource,
-    Relaxation, StepKernels, Transfer,
+    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, HeatKernels, HeatLevel,
+    PopulationKernels, RefillSource, Relaxation, StepKernels, Transfer,
 };
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, Plan, SolverError,
     fields::FluidSums,
+    heat::tables::{HeatBetween, HeatTables},
     lattice::Lattice,
     plan::{self, Starts},
     ranks::Listed,
@@ -58,6 +61,8 @@ static DRAG: [Module; 2] = cutlink_device::cuda_modules!("drag");
 static EMBEDDED: [Module; 2] = cutlink_device::cuda_modules!("embedded");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static HALO: [Module; 2] = cutlink_device::cuda_modules!("halo");
+static HEAT: [Module; 2] = cutlink_device::cuda_modules!("heat");
+static LIFT: [Module; 2] = cutlink_device::cuda_modules!("lift");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
 static INDICATE: [Module; 2] = cutlink_device::cuda_modules!("indicate");
@@ -422,5 +427,57 @@ impl<const D: usize> HaloKernels<D> for Cuda {
         levels: &mut [Listed<'_, T, Self>],
     ) -> Result<(), SolverError> {
         halo::exchange::<D, T>(self, link, levels)
+    }
+}
+
+impl<const D: usize> HeatKernels<D> for Cuda {
+    fn momentum<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        half_step: [S::Real; 3],
+        from: &CudaBuf<S>,
+        to: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        lift::momentum::<D, L, S>(self, level, half_step, from, to)
+    }
+
+    fn carry(
+        &self,
+        heat: &HeatLevel<'_, D, Self>,
+        from: &CudaBuf<f64>,
+        to: &mut CudaBuf<f64>,
+        given: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        heat::carry(self, heat, from, to, given)
+    }
+
+    fn lift<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        tables: &HeatTables<Self>,
+        lift: [f64; 3],
+        temperature: &CudaBuf<f64>,
+        populations: &mut CudaBuf<S>,
+    ) -> Result<(), SolverError> {
+        lift::lift::<D, L, S>(self, level, tables, lift, temperature, populations)
+    }
+
+    fn restrict(
+        &self,
+        shared: &HeatBetween<Self>,
+        fine: &CudaBuf<f64>,
+        given: &mut CudaBuf<f64>,
+        coarse: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        heat::restrict::<D>(self, shared, fine, given, coarse)
+    }
+
+    fn prolong(
+        &self,
+        shared: &HeatBetween<Self>,
+        coarse: &CudaBuf<f64>,
+        fine: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        heat::prolong::<D>(self, shared, coarse, fine)
     }
 }

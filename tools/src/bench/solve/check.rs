@@ -50,6 +50,7 @@ pub(super) fn params<const D: usize>(kind: Kind, viscosity: f64, patches: usize)
         modeled: Vec::new(),
         sponges: Vec::new(),
         adaptation: None,
+        heat: None,
     }
 }
 
