@@ -157,3 +157,6 @@ DAM_FRONT = [(1.19, 1.44), (1.98, 2.33), (2.51, 3.00), (2.98, 3.67), (3.33, 4.11
 DAM_HEIGHT = [(0.77, 0.89), (1.28, 0.72), (1.84, 0.56)]
 # De Vahl Davis, Int. J. Numer. Meth. Fluids 3 (1983) 249, the bench mark solution: mean Nusselt number by Rayleigh number, Prandtl 0.71.
 CAVITY_NUSSELT = {1e3: 1.118, 1e4: 2.243, 1e5: 4.519, 1e6: 8.800}
+# Bharti, Chhabra & Eswaran, Heat Mass Transfer 43 (2007) 639: mean Nusselt number of a cylinder at one temperature by Reynolds number,
+# Prandtl 0.7.
+CYLINDER_NUSSELT = {20: 2.4653, 40: 3.2825}

@@ -4,6 +4,7 @@
 //! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
 use crate::solve::flux::{self, SolverTable};
+use crate::solve::heat::{GravityTable, HeatTable};
 use crate::solve::outcome::{name_of, toml_of};
 use crate::solve::value::Value;
 use cutlink_common::{Error, schema::ByName};
@@ -49,6 +50,12 @@ pub struct Case {
     pub numerics: NumericsTable,
     /// Faces of the box.
     pub boundary: BoundaryTable,
+    /// Temperature of the fluid. Default: there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatTable>,
+    /// Weight of a fluid that expands. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gravity: Option<GravityTable>,
     /// Initial flow. Default: the mean velocity of the open faces, or at rest if they have a ramp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<InitialTable>,
@@ -109,6 +116,21 @@ pub struct PhysicsTable {
     pub acceleration: Option<Vec<Value>>,
     /// Reference point of torques, m. Default: the origin.
     pub moment_center: Option<Vec<f64>>,
+    /// Of `[heat]`: heat capacity, J/(kg K). Required with `conductivity`. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heat_capacity: Option<f64>,
+    /// Of `[heat]`: thermal conductivity, W/(m K); this, `diffusivity` or `prandtl` is required with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conductivity: Option<f64>,
+    /// Of `[heat]`: thermal diffusivity, m²/s. Default: from `conductivity` or `prandtl`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diffusivity: Option<f64>,
+    /// Of `[heat]`: Prandtl number, viscosity / `diffusivity`. Default: from `diffusivity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prandtl: Option<f64>,
+    /// Of `[heat]`: thermal expansion, 1/K, which changes the weight alone (Boussinesq). Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expansion: Option<f64>,
 }
 
 /// A wall model, by name.

@@ -82,6 +82,12 @@ where
     let (path, header) = find(path)?;
     let name = path.display().to_string();
     let case: Case = parse(&name, &header.case).map_err(of_this_kind)?;
+    if case.heat.is_some() {
+        return Err(
+            Error::input(format!("[initial] from: {name} is of a run with [heat]"))
+                .hint("its temperature would be lost: begin with a run without heat, or from rest"),
+        );
+    }
     // Its initial state and duration are irrelevant here.
     let case = Case {
         initial: None,

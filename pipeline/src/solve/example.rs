@@ -3,12 +3,16 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 26] = [
+pub const EXAMPLES: [(&str, &str); 27] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
     ("channel-180", include_str!("examples/channel-180.toml")),
     ("cylinder", include_str!("examples/cylinder.toml")),
+    (
+        "heated-cylinder",
+        include_str!("examples/heated-cylinder.toml"),
+    ),
     ("flapping", include_str!("examples/flapping.toml")),
     ("oscillating", include_str!("examples/oscillating.toml")),
     ("settling", include_str!("examples/settling.toml")),

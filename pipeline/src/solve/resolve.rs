@@ -8,6 +8,7 @@
 use crate::solve::adapt::{AdaptScale, adaptation};
 use crate::solve::case::{Case, FaceTable, PhysicsTable};
 use crate::solve::conditions::{Scale, acceleration, conditions};
+use crate::solve::heat::lattice::{self as heat, CaseTemperature, HeatScale};
 use crate::solve::initial::{Initial, initial};
 use crate::solve::numerics::{Kind, numerics};
 use crate::solve::outputs::{Outputs, outputs};
@@ -20,7 +21,7 @@ use cutlink_flow::{
     RunTimes, Until,
     history::Group,
     setting::{FOLDER, positive},
-    tables::{OutputTable, RunTable},
+    tables::{OutputTable, RecirculationTable, RunTable},
     until,
 };
 use cutlink_meshing::{mesh::domain, options::Root};
@@ -83,6 +84,8 @@ pub struct Resolved<const D: usize> {
     pub outputs: Outputs,
     /// The initial state.
     pub initial: Initial<D>,
+    /// Heat, if the flow has some.
+    pub heat: Option<CaseTemperature>,
     /// The largest prescribed velocity, m/s.
     pub fastest: f64,
     /// Whether the flow has a state to begin with, or boundaries or an acceleration that change in time other than by a ramp.
@@ -209,11 +212,11 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let reynolds = physics.grid_reynolds(grid.frame.dx, 0);
     let kind = Kind::of(reynolds, &found.faces, &found.patches);
     let numerics = numerics::<D>(&case.numerics, wall, kind)?;
-    let (outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
+    let of_heat = HeatScale::of(&grid, &physics, &units, &found.faces);
+    let warm = heat::with_heat(case, table, &of_heat)?;
+    let (mut outputs, output) = outputs(&case.output, grid.frame, &physics, &units, through)?;
     let axes = axes::<D>(case.free_stream.as_ref())?;
-    let recirculation = case.output.recirculation.as_ref();
-    let recirculation = recirculation.map(|of| recirculation::line(of, grid.frame, &axes));
-    let (line, recirculation) = recirculation.transpose()?.unzip();
+    let (line, recirculation) = line_of(case, grid.frame, &axes)?;
     let every = Every::of(&case.output);
     let adapt_scale = AdaptScale {
         frame: grid.frame,
@@ -239,22 +242,20 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         variations: found.variations,
         sponges: found.sponges,
         adaptation,
-        heat: None,
+        heat: warm.of_flow,
     };
+    outputs.units.scalars.extend(warm.field);
     check_settles(case, until, params.forces)?;
     let fastest = found.fastest * units.velocity();
-    let bounds = params.stability_bounds();
-    let unstable = physics.check(grid.frame.dx, fastest, bounds).err();
-    if let Some(why) = unstable.filter(|_| !numerics.allow_unstable) {
-        return Err(refused(why));
-    }
+    let unstable = physics.check(grid.frame.dx, fastest, params.stability_bounds());
+    let unstable = allowed(unstable.err(), numerics.allow_unstable)?;
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let resolved = Case {
-        physics: table,
+        physics: warm.physics,
         numerics: numerics.table(),
+        heat: warm.table,
         initial: initial_table,
         patches: found.patch_tables.into_iter().collect(),
-        motion: case.motion.clone(),
         adapt,
         run,
         output: OutputTable {
@@ -282,6 +283,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         report: every.report,
         outputs,
         initial,
+        heat: warm.temperature,
         fastest,
         is_unsteady: is_unsteady::<D>(case, &physics),
         by_mass: found.by_mass,
@@ -308,6 +310,26 @@ fn end_of(case: &Case, units: &Units, through: f64) -> Result<(Until, RunTable),
         steps: |steps| steps.round().max(1.0) as u64,
     };
     until(&case.run, &times)
+}
+
+/// # Errors
+/// A violated limit that is not allowed.
+fn allowed(unstable: Option<Unstable>, is_allowed: bool) -> Result<Option<Unstable>, Error> {
+    match unstable {
+        Some(why) if !is_allowed => Err(refused(why)),
+        unstable => Ok(unstable),
+    }
+}
+
+/// The line of the recirculation length, and its table.
+fn line_of<const D: usize>(
+    case: &Case,
+    frame: &Frame<D>,
+    axes: &[[f64; 3]; 3],
+) -> Result<(Option<Line<D>>, Option<RecirculationTable>), Error> {
+    let given = case.output.recirculation.as_ref();
+    let found = given.map(|of| recirculation::line(of, frame, axes));
+    Ok(found.transpose()?.unzip())
 }
 
 /// # Errors
@@ -366,6 +388,8 @@ fn written<const D: usize>(
         mesh: case.mesh.clone(),
         domain: case.domain.clone(),
         free_stream: case.free_stream,
+        gravity: case.gravity.clone(),
+        motion: case.motion.clone(),
         groups: groups.iter().map(named).collect(),
         ..resolved
     };
@@ -511,6 +535,9 @@ pub(super) fn physics<const D: usize>(
         area: Some(area),
         acceleration: given.acceleration.clone().or_else(|| Some(none())),
         moment_center: given.moment_center.clone().or_else(|| Some(zeros())),
+        conductivity: None,
+        prandtl: None,
+        ..given.clone()
     };
     let physics = Physics {
         length,

@@ -11,6 +11,7 @@ mod gas_door;
 mod gas_earlier;
 mod grains;
 mod hostile_values;
+mod lattice_heat;
 mod library;
 mod pilot;
 mod schema;

@@ -36,7 +36,7 @@ pub trait HeatKernels<const D: usize>: Backend + super::sealed::Sealed {
     ) -> Result<(), SolverError>;
 
     /// One step of the temperatures of a level: `to` from `from`, with what is not stepped. Adds to `given`, by face of
-    /// [`HeatTables`], what has come through it, in temperatures of the cell.
+    /// the tables, what has come through it, in temperatures of the cell.
     fn carry(
         &self,
         heat: &HeatLevel<'_, D, Self>,

@@ -146,6 +146,13 @@ pub struct FaceTable {
     /// Turbulence that enters through a `velocity` face (3D). Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turbulence: Option<TurbulenceTable>,
+    /// Of `[heat]`: temperature of a wall, K, or of what flows in: required where the velocity leads in; at `pressure` and `outflow`
+    /// the default is that of the cell inside. Default: a wall is insulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Of walls, with `[heat]`: heat into the fluid, W/m². Default: a wall is insulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat_flux: Option<f64>,
 }
 
 /// Turbulence that enters through a face.
@@ -211,6 +218,8 @@ impl From<FaceKind> for FaceTable {
             ramp: None,
             sponge: None,
             turbulence: None,
+            temperature: None,
+            heat_flux: None,
         }
     }
 }
@@ -278,6 +287,9 @@ pub struct PatchTable {
     /// Seconds in which the velocity or pressure rises from zero as `ramp(t,T)`; 0 starts impulsively. Default: by the
     /// start of the flow; of `rotating` 0.
     pub ramp: Option<f64>,
+    /// Of `[heat]`: temperature of the wall, K. Default: it is insulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
 }
 
 /// An axis, by name.

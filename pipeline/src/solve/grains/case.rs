@@ -3,9 +3,9 @@
 use crate::solve::{
     case::{ByType, Short, short},
     flux::SolverTable,
+    heat::GravityTable,
     outcome::case_text,
     particles::ParticlesTable,
-    two_phase::case::GravityTable,
 };
 use cutlink_common::schema::ByName;
 use cutlink_flow::tables::{OutputTable, RunTable};

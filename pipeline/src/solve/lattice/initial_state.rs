@@ -6,8 +6,22 @@ use cutlink_solver::LatticeFlow;
 use cutlink_voxelizer::Frame;
 use std::sync::{Mutex, PoisonError};
 
-/// Sets the initial state of a flow: from the case, or from another run.
+/// Sets the initial state of a flow: from the case, or from another run. Temperatures are those of the case.
 pub(super) fn set<const D: usize>(
+    flow: &mut dyn LatticeFlow<D>,
+    resolved: &Resolved<D>,
+    frame: &Frame<D>,
+    earlier: Option<Earlier<'_, D>>,
+    observer: &mut dyn Observer,
+) -> Result<(), Error> {
+    set_fluid(flow, resolved, frame, earlier, observer)?;
+    match &resolved.heat {
+        Some(heat) => heat.set(flow, frame),
+        None => Ok(()),
+    }
+}
+
+fn set_fluid<const D: usize>(
     flow: &mut dyn LatticeFlow<D>,
     resolved: &Resolved<D>,
     frame: &Frame<D>,

@@ -77,6 +77,7 @@ impl<const D: usize> Lattice<'_, D> {
         checks.extend(change.map(|(change, why)| stationarity(change, why)));
         checks.extend(self.of_energy(&looks));
         checks.extend(rows::resets(end.reset, end.step));
+        checks.extend(self.heat.iter().flat_map(|of| of.checks.clone()));
         checks
     }
 
@@ -147,6 +148,7 @@ impl<const D: usize> Lattice<'_, D> {
             faces,
             patches,
             variations,
+            heat,
             ..
         } = &self.resolved.params;
         let of_face = |face: &FaceCondition<D>| match face {
@@ -158,7 +160,9 @@ impl<const D: usize> Lattice<'_, D> {
             PatchCondition::Pressure(density) => *density != 1.0,
             patch => patch.moves(),
         };
+        let is_lifted = heat.as_ref().is_some_and(|of| of.lift != [0.0; D]);
         *acceleration != [0.0; D]
+            || is_lifted
             || !variations.is_empty()
             || faces.iter().flatten().any(of_face)
             || patches.iter().any(of_patch)

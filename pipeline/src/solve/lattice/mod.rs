@@ -24,6 +24,7 @@ mod start;
 use crate::solve::verdict::openings::{FacesLook, Openings};
 use crate::solve::{
     energy::Energy,
+    heat::lattice::{RunningHeat, temperature_field},
     hints,
     integrals::Integrals,
     laws::Laws,
@@ -32,7 +33,7 @@ use crate::solve::{
     shares::Shares,
     sheet::Sheet,
 };
-use cutlink_common::Error;
+use cutlink_common::{Error, ErrorKind};
 use cutlink_flow::{
     Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table,
     bulk::Bulk,
@@ -69,6 +70,7 @@ struct Lattice<'a, const D: usize> {
     bodies: Option<Arc<RigidBodies<D>>>,
     motions: Option<Motions<D>>,
     energy: Option<Energy>,
+    heat: Option<RunningHeat>,
     integrals: Integrals<D>,
     /// Ids of the blocks whose values `integrals` takes.
     open: Vec<u32>,
@@ -102,6 +104,9 @@ impl<const D: usize> Lattice<'_, D> {
         let means = self.flow.integrals(&self.open, now)?;
         self.integrals
             .add(self.flow.mesh()?, &means, now, seen.last);
+        if let Some(heat) = &mut self.heat {
+            heat.add(seen.step, &*self.flow)?;
+        }
         Ok(means)
     }
 }
@@ -136,15 +141,32 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     }
 
     fn update(&self, blocks: Option<&[u32]>, to: &mut FlowState<D>) -> Result<(), Error> {
-        Ok(self.flow.update(blocks, &mut to.snapshot)?)
+        self.flow.update(blocks, &mut to.snapshot)?;
+        if self.heat.is_some() {
+            to.scalars.resize_with(1, Vec::new);
+            self.flow.temperature(&mut to.scalars[0])?;
+        }
+        Ok(())
     }
 
     fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
-        Ok(self.flow.save(out)?)
+        self.flow.save(out)?;
+        match &self.heat {
+            Some(heat) => save_words(&heat.record.save(), out),
+            None => Ok(()),
+        }
     }
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
-        Ok(self.flow.restore(from)?)
+        self.flow.restore(from)?;
+        match &mut self.heat {
+            Some(heat) => {
+                let words = read_words(heat.record.words(), from)?;
+                heat.record.restore(&words);
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 
     fn begin(&mut self) -> Result<(), Error> {
@@ -154,7 +176,11 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
 
     fn si(&self) -> FieldUnits {
         let units = &self.resolved.units;
-        FieldUnits::si(units.length, units.time, units.density)
+        let scalars = self.heat.iter().filter_map(|_| temperature_field().ok());
+        FieldUnits {
+            scalars: scalars.collect(),
+            ..FieldUnits::si(units.length, units.time, units.density)
+        }
     }
 
     fn sample(&self, points: &[[f64; D]]) -> Result<Vec<PointValue<D>>, Error> {
@@ -202,6 +228,11 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         }
         if self.integrals.every > 0 {
             tables.push(&mut self.integrals);
+            tables.extend(
+                self.heat
+                    .as_mut()
+                    .map(|of| &mut of.record.table as &mut dyn Table),
+            );
         }
         tables
     }
@@ -280,7 +311,13 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     }
 
     fn is_settled(&self, change: f64) -> Option<bool> {
-        self.energy.as_ref().map(|energy| energy.is_settled(change))
+        let of_flow = self.energy.as_ref().map(|energy| energy.is_settled(change));
+        // Without an energy, forces tell once the heat has settled.
+        let is_warm = self.heat.as_ref().is_none_or(|heat| {
+            let now = heat.now(&*self.flow);
+            now.is_ok_and(|(now, _)| heat.record.is_settled(&now, change))
+        });
+        if is_warm { of_flow } else { Some(false) }
     }
 
     fn advice(&self, saved: Option<u64>) -> Option<String> {
@@ -327,4 +364,22 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
             None => Vec::new(),
         }
     }
+}
+
+/// Writes numbers of a saved state.
+fn save_words(words: &[f64], out: &mut dyn Write) -> Result<(), Error> {
+    let bytes: Vec<u8> = words.iter().flat_map(|of| of.to_le_bytes()).collect();
+    out.write_all(&bytes)
+        .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))
+}
+
+/// Reads so many of them.
+fn read_words(count: usize, from: &mut dyn Read) -> Result<Vec<f64>, Error> {
+    let mut word = || {
+        let mut bytes = [0; 8];
+        from.read_exact(&mut bytes)
+            .map_err(|e| Error::input("a checkpoint is cut").because(&e))?;
+        Ok(f64::from_le_bytes(bytes))
+    };
+    (0..count).map(|_| word()).collect()
 }

@@ -121,7 +121,11 @@ pub(super) fn may_have(case: &Case, options: &RunOptions) -> bool {
     let is_alone = options.world.is_none()
         && options.gpus <= 1
         && options.ranks.iter().all(|&ranks| ranks == 1);
-    is_alone && !Given::of(case).lattice_velocity && case.motion.is_empty() && case.adapt.is_none()
+    is_alone
+        && !Given::of(case).lattice_velocity
+        && case.motion.is_empty()
+        && case.adapt.is_none()
+        && case.heat.is_none()
 }
 
 /// What of a run a pilot needs.

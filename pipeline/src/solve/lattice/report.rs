@@ -59,6 +59,18 @@ impl<const D: usize> Lattice<'_, D> {
         Ok(0.5 * means.density * mean.iter().map(|u| u * u).sum::<f64>())
     }
 
+    /// Keys of the summary with those of heat, and lines of text.
+    fn with_heat(&mut self, mut json: Value) -> Result<(Value, String), Error> {
+        let Some(heat) = &mut self.heat else {
+            return Ok((json, String::new()));
+        };
+        let (now, _) = heat.now(&*self.flow)?;
+        let (keys, said) = heat.record.report(&now);
+        json["heat"] = keys;
+        heat.check(&now);
+        Ok((json, said))
+    }
+
     pub(super) fn report_of(
         &mut self,
         seen: &Seen<'_, D>,
@@ -113,12 +125,13 @@ impl<const D: usize> Lattice<'_, D> {
             "walls": self.sheet.walls(),
             "parts": parts.as_ref().map(WallParts::summary),
         });
+        let (json, of_heat) = self.with_heat(json)?;
         let json = match json {
             Value::Object(keys) => keys,
             _ => unreachable!("an object was made above"),
         };
         let below = format!(
-            "{}largest Mach number {:.3}, pressure variation {:.2e} of rho c^2\n",
+            "{}{of_heat}largest Mach number {:.3}, pressure variation {:.2e} of rho c^2\n",
             self.integrals.text(&integrals, seen.wants_details),
             bulk.mach(),
             bulk.compression(),

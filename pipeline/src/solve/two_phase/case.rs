@@ -4,6 +4,7 @@ use crate::solve::{
     case::{ByType, Short, short},
     flux::{SolverTable, case::is_false},
     grains::case::{ContactTable, GrainWallTable, MaterialTable},
+    heat::{GravityTable, HeatTable},
     outcome::case_text,
     particles::ParticlesTable,
     value::Value,
@@ -138,32 +139,12 @@ pub struct PhaseTable {
     pub expansion: Option<f64>,
 }
 
-/// Temperature.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HeatTable {
-    /// Temperature at the start, K (or °C: differences count); a number or an expression in `x`, `y`, `z`. Required.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<Value>,
-    /// The temperature at which the fluids have their densities, K. Required where a fluid has `expansion`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference: Option<f64>,
-}
-
 /// The interface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InterfaceTable {
     /// Surface tension, N/m. Default: 0.
     pub surface_tension: Option<f64>,
-}
-
-/// Weight.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GravityTable {
-    /// Acceleration along each axis, m/s², such as `[0, -9.81]`. Required.
-    pub acceleration: Vec<f64>,
 }
 
 /// How the box moves.

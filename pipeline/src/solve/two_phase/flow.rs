@@ -2,10 +2,9 @@
 
 use super::energy::{EnergyRecord, from_the_bottom, is_conserving, uncertain};
 use super::{
-    bed::RunningSpheres, frame::FrameMotion, heat::HeatRecord, mesh::solid_above, spheres::told,
-    tables::Tables,
+    bed::RunningSpheres, frame::FrameMotion, mesh::solid_above, spheres::told, tables::Tables,
 };
-use crate::solve::blocks::with_forest;
+use crate::solve::{blocks::with_forest, heat::HeatRecord};
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Host, memory};

@@ -1,15 +1,17 @@
-//! Heat: from tables to parameters, `heat.csv`, and its part of checks, summaries and checkpoints.
+//! Heat: from tables to parameters. What a run tells of it is in [`crate::solve::heat`].
 
 use super::case::{SolidTable, TwoPhaseCase, TwoPhaseFaceKind, TwoPhaseFaceTable};
 use super::frame;
 use super::resolve::side_name;
 use super::surface::SurfaceKeys;
-use crate::solve::resolve::missing;
+use crate::solve::{
+    heat::{HeatRecord, Patches},
+    resolve::missing,
+};
 use cutlink_common::Error;
-use cutlink_flow::{Check, Lines, setting::positive};
+use cutlink_flow::setting::positive;
 use cutlink_prescribed::expression::Expression;
-use cutlink_vof::{BoxFace, HeatAccount, HeatParams, TwoPhaseFlow, WallHeat};
-use serde_json::{Value, json};
+use cutlink_vof::{BoxFace, HeatParams, TwoPhaseFlow, WallHeat};
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
@@ -17,12 +19,6 @@ use std::sync::OnceLock;
 pub(super) const fn bytes_of_heat(d: u64) -> u64 {
     60 + 23 * d
 }
-
-/// Share of the mean temperature's heat that what has moved is at least, for a check.
-const LEAST_MOVED: f64 = 1e-6;
-
-/// Patches by number and name.
-type Patches = Vec<(usize, String)>;
 
 /// Heat of a case.
 pub(super) struct CaseHeat<const D: usize> {
@@ -267,167 +263,16 @@ fn heat_of_face<const D: usize>(
     Ok(of)
 }
 
-/// What a run tells of heat.
-pub(super) struct HeatRecord {
-    pub(super) table: Lines,
-    patches: Patches,
-    start: HeatAccount,
-    /// What came in, and the time, at the last line.
-    last: (Vec<f64>, f64),
-    /// What changed between the last two lines.
-    rates: Rates,
-    /// The time in which conduction evens out the box, s.
-    slowest: f64,
-}
-
-/// What changes in a second, between two lines.
-#[derive(Debug, Clone, Copy)]
-struct Rates {
-    /// Heat, W; infinite before the second line.
-    net: f64,
-    /// How unevenly heat is spread, at the last line, J K.
-    spread: f64,
-    /// The same in a second, J K/s; infinite before the second line.
-    evened: f64,
-}
-
-impl HeatRecord {
-    /// Of a flow with heat, with steps of so many seconds.
-    pub(super) fn new<const D: usize>(
-        heat: &CaseHeat<D>,
-        flow: &TwoPhaseFlow<D>,
-        dt: f64,
-    ) -> Option<Self> {
-        let start = flow.heat_account()?.clone();
-        let mut names = vec!["heat".to_owned()];
-        names.extend(heat.patches.iter().map(|(_, name)| format!("{name} power")));
-        names.extend(["lowest temperature", "highest temperature"].map(str::to_owned));
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        Some(Self {
-            table: Lines::new("heat.csv", &names, dt),
-            patches: heat.patches.clone(),
-            last: (start.through.clone(), 0.0),
-            rates: Rates {
-                net: f64::INFINITY,
-                spread: flow.heat_spread()?,
-                evened: f64::INFINITY,
-            },
-            slowest: slowest(heat, flow),
-            start,
-        })
-    }
-
-    /// Adds a line: heat, and the mean powers since the last line. `spread` is how unevenly heat is spread.
-    pub(super) fn add(&mut self, step: u64, (now, spread): (&HeatAccount, f64), time: f64) {
-        let (before, then) = &self.last;
-        let over = if time > *then {
-            1.0 / (time - then)
-        } else {
-            0.0
-        };
-        let mut line = vec![now.heat];
-        let power = |&(patch, _): &(usize, String)| (now.through[patch] - before[patch]) * over;
-        line.extend(self.patches.iter().map(power));
-        if over > 0.0 {
-            self.rates.net = line[1..].iter().sum();
-            self.rates.evened = (spread - self.rates.spread) * over;
-        }
-        self.rates.spread = spread;
-        line.extend(now.extremes);
-        self.table.add(step, line);
-        self.last = (now.through.clone(), time);
-    }
-
-    /// Numbers of a saved state.
-    pub(super) fn words(&self) -> usize {
-        7 + self.start.through.len()
-    }
-
-    pub(super) fn save(&self) -> Vec<f64> {
-        let [low, high] = self.start.extremes;
-        let Rates {
-            net,
-            spread,
-            evened,
-        } = self.rates;
-        let mut words = vec![self.start.heat, low, high, self.last.1, net, spread, evened];
-        words.extend(&self.last.0);
-        words
-    }
-
-    pub(super) fn restore(&mut self, words: &[f64]) {
-        self.start.heat = words[0];
-        self.start.extremes = [words[1], words[2]];
-        self.rates = Rates {
-            net: words[4],
-            spread: words[5],
-            evened: words[6],
-        };
-        self.last = (words[7..].to_vec(), words[3]);
-    }
-
-    /// Heat that has moved, at least: what came and went, and what the whole box takes up by its differences of temperature, J.
-    fn moved(&self, now: &HeatAccount) -> f64 {
-        let came: f64 = now.through.iter().map(|joule| joule.abs()).sum();
-        came + self.differences(now)
-    }
-
-    /// Whether more than rounding has moved.
-    fn is_moved(&self, now: &HeatAccount) -> bool {
-        let [low, high] = now.extremes.map(f64::abs);
-        self.moved(now) > LEAST_MOVED * now.capacity * low.max(high)
-    }
-
-    /// What the whole box takes up by its largest difference of temperature, J.
-    fn differences(&self, now: &HeatAccount) -> f64 {
-        let range = |of: &HeatAccount| of.extremes[1] - of.extremes[0];
-        now.capacity * range(&self.start).max(range(now))
-    }
-
-    /// Whether heat, and how unevenly it is spread, change by less than a part in the time in which conduction evens out the box.
-    pub(super) fn is_settled(&self, now: &HeatAccount, part: f64) -> bool {
-        if !self.is_moved(now) {
-            return true;
-        }
-        let differences = self.differences(now);
-        let Rates { net, evened, .. } = self.rates;
-        // Of differences of temperature throughout.
-        let most = differences * differences / now.capacity;
-        net.abs() * self.slowest <= part * differences && evened.abs() * self.slowest <= part * most
-    }
-
-    /// Keys of the summary, and lines of text.
-    pub(super) fn report(&self, now: &HeatAccount) -> (Value, String) {
-        let came: serde_json::Map<String, Value> = (self.patches.iter())
-            .map(|(patch, name)| (name.clone(), json!(now.through[*patch])))
-            .collect();
-        let change = now.heat - self.start.heat;
-        let [low, high] = now.extremes;
-        let json = json!({
-            "heat": now.heat,
-            "change": change,
-            "through": came,
-            "shared_out": now.defect,
-            "lowest_temperature": low,
-            "highest_temperature": high,
-        });
-        let text =
-            format!("heat has changed by {change:.6e} J; temperatures are {low:.4} to {high:.4}\n");
-        (json, text)
-    }
-
-    /// Whether heat is balanced; none where hardly any moves.
-    pub(super) fn check(&self, now: &HeatAccount) -> Option<Check> {
-        let came: f64 = now.through.iter().sum();
-        let off = (now.heat - self.start.heat - came).abs() + now.defect.abs();
-        self.is_moved(now).then(|| Check {
-            name: "heat",
-            value: off / self.moved(now),
-            bars: [1e-6, 1e-3],
-            what: "change of heat that did not come through faces and bodies, with what was shared out, over what moved".into(),
-            remedy: Some("a smaller [numerics] tolerance or cfl".into()),
-        })
-    }
+/// What a run tells of the heat of a flow, with steps of so many seconds.
+pub(super) fn record<const D: usize>(
+    heat: &CaseHeat<D>,
+    flow: &TwoPhaseFlow<D>,
+    dt: f64,
+) -> Option<HeatRecord> {
+    let start = (flow.heat_account()?.clone(), flow.heat_spread()?);
+    let remedy = "a smaller [numerics] tolerance or cfl";
+    let record = HeatRecord::new(heat.patches.clone(), start, slowest(heat, flow), dt);
+    Some(record.with_remedy(remedy))
 }
 
 /// The time in which conduction alone takes the box's longest wave down by a factor of e, in the fluid that takes longest, s.

@@ -4,7 +4,7 @@ use super::{
     bed::RunningSpheres,
     case::TwoPhaseCase,
     flow::TwoPhase,
-    heat::HeatRecord,
+    heat,
     resolve::TwoPhaseSetting,
     spheres::{Spheres, told},
     tables::Tables,
@@ -137,7 +137,7 @@ impl TwoPhaseCase {
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
         let of_spheres = running.as_ref().map(RunningSpheres::columns);
         let tables = Tables::new(measured, &flow, dt, of_spheres.unwrap_or_default());
-        let record = heat.as_ref().and_then(|of| HeatRecord::new(of, &flow, dt));
+        let record = heat.as_ref().and_then(|of| heat::record(of, &flow, dt));
         let watched = (tables, frame, running, record);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
