@@ -154,6 +154,8 @@ POPINET_DROP = [(120, 1, 2.77, 6e-11), (12000, 1, 3.1, 9e-8), (12000, 1000, 43.6
 # Martin & Moyce, Phil. Trans. R. Soc. A 244 (1952) 312, by public transcriptions: front over the width by t √(2g/a), and height over that at
 # the start by t √(g/a), of a column of 2.25 inches that is twice as high.
 DAM_FRONT = [(1.19, 1.44), (1.98, 2.33), (2.51, 3.00), (2.98, 3.67), (3.33, 4.11)]
+# Koshizuka & Oka, Nucl. Sci. Eng. 123 (1996) 421, the same front of a column of 0.146 m that is twice as high, by a public transcription.
+KOSHIZUKA_FRONT = [(0.769, 1.252), (1.153, 1.505), (1.537, 1.892), (1.935, 2.241), (2.323, 2.615), (2.719, 3.003), (3.096, 3.624)]
 DAM_HEIGHT = [(0.77, 0.89), (1.28, 0.72), (1.84, 0.56)]
 # De Vahl Davis, Int. J. Numer. Meth. Fluids 3 (1983) 249, the bench mark solution: mean Nusselt number by Rayleigh number, Prandtl 0.71.
 CAVITY_NUSSELT = {1e3: 1.118, 1e4: 2.243, 1e5: 4.519, 1e6: 8.800}
