@@ -58,8 +58,7 @@ pub(crate) fn curvature<const D: usize>(
         };
         list.iter().map(of).collect::<Vec<_>>()
     };
-    let values: Vec<Vec<(usize, Option<f64>, [bool; 2])>> =
-        heights.found.par_iter().enumerate().map(second).collect();
+    let values: Vec<Vec<_>> = heights.found.par_iter().enumerate().map(second).collect();
     let mut result = Curvature {
         of: vec![f64::NAN; alpha.len()],
         is_sure: vec![false; alpha.len()],

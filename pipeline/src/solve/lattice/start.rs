@@ -163,12 +163,7 @@ where
     let name = case.name();
     let named = |error: Error| error.within(&name);
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
-    let (resolved, plan) = resolve(case, inputs, begun.plan)?;
-    let bodies = bodies_of(inputs, &resolved).map_err(named)?;
-    let mut plan = match &bodies {
-        Some(bodies) => plan.with_bodies(bodies.clone())?,
-        None => plan,
-    };
+    let (resolved, mut plan, bodies) = plan_of(case, inputs, begun.plan)?;
     let laws = Laws::of(&resolved, mesh);
     check_bounds(&plan, &resolved, &laws).map_err(named)?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
@@ -176,13 +171,7 @@ where
         return Ok(Pass::Ended(Outcome::Served));
     }
     let mut setting = setting_of(case, &resolved, inputs, pilot::counted(&begun.changes))?;
-    let of_pilot = PilotTerms {
-        earliest: setting.earliest,
-        expected: laws.expected_compression(),
-        most: options.steps.unwrap_or(resolved.until.most()),
-        is_in_time: options.steps.is_none() && pilot::is_in_time(case),
-        has_ramp: patience::ramps(&resolved.case).any(|ramp| ramp > 0.0),
-    };
+    let of_pilot = terms_of(case, (&resolved, &laws), options, setting.earliest);
     let pilot = Pilot::new(
         begun.changes,
         begun.open.clone(),
@@ -255,6 +244,40 @@ where
                 .map(|next| Pass::HandedOver(Box::new(next)))
         }
     }
+}
+
+/// What a pilot has to know of the run.
+fn terms_of<const D: usize>(
+    case: &Case,
+    (resolved, laws): (&Resolved<D>, &Laws),
+    options: &RunOptions,
+    earliest: u64,
+) -> PilotTerms {
+    PilotTerms {
+        earliest,
+        expected: laws.expected_compression(),
+        most: options.steps.unwrap_or(resolved.until.most()),
+        is_in_time: options.steps.is_none() && pilot::is_in_time(case),
+        has_ramp: patience::ramps(&resolved.case).any(|ramp| ramp > 0.0),
+    }
+}
+
+/// The resolved case, its plan, and its bodies that move.
+fn plan_of<'a, const D: usize>(
+    case: &Case,
+    inputs: &Inputs<'a, D>,
+    plan: Option<Plan<'a, D>>,
+) -> Result<(Resolved<D>, Plan<'a, D>, Option<Arc<RigidBodies<D>>>), Error>
+where
+    Facet<D>: Exact<D>,
+{
+    let (resolved, plan) = resolve(case, inputs, plan)?;
+    let bodies = bodies_of(inputs, &resolved).map_err(|error| error.within(&case.name()))?;
+    let plan = match &bodies {
+        Some(bodies) => plan.with_bodies(bodies.clone())?,
+        None => plan,
+    };
+    Ok((resolved, plan, bodies))
 }
 
 /// The laws of the case before its numerics are chosen, if it may have a pilot.
