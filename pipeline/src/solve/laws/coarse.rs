@@ -46,10 +46,11 @@ impl Laws {
         Some((factor / (passage * passage), what))
     }
 
-    /// A body in a stream, or bodies that a force drives fluid past. What is turbulent is not measured: there the law stays that of a
+    /// A body in a stream, by the geometric mean of its extents: slender ones have boundary layers as long as their chords. Or bodies
+    /// that a force drives fluid past. What is turbulent is not measured: there the law stays that of a
     /// Reynolds number of 100.
     fn coarse_body(&self) -> Coarse {
-        let [across, gap] = self.body?;
+        let ([_, gap], across) = self.body.zip(self.extent)?;
         match self.drive {
             Drive::Inlet => {
                 let fastest = self.mean.max(self.fastest);

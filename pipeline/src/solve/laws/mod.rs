@@ -12,7 +12,7 @@
 //! | changes in time | 0.03 (16 h / N)² of their rates | measured, decaying vortices |
 //! | short waves | 1.9 (1 + U / u') / λ², λ the cells along one, U the mean flow that carries it | measured, decaying vortices |
 //! | coarse passages | 3 / N² with openings or between cut links, 2 / N² of cumulants in 3D | bounds of 101,000 small flows |
-//! | coarse bodies in a stream | √Re / (2 D²) of the drag, Re of the body and 100 at most | measured, a cylinder at Re 1 to 40 |
+//! | coarse bodies in a stream | √Re / (2 D²) of the drag, D the mean of its extents, Re at most 100 | measured, a cylinder at Re 1 to 40 |
 //! | coarse gaps between bodies that a force drives fluid past | 2.5 / g² | bound, arrays of spheres and cylinders |
 //! | coarse cavities below a lid | 0.12 Re / N² of the velocity, 0.03 of KBC | measured, Re 100 to 1000 |
 //! | coarse vessels whose cut walls turn the fluid | 6 / N² of the torque | bound, rings |
@@ -102,6 +102,8 @@ pub(crate) struct Laws {
     width: Option<f64>,
     /// Cells across a body, and across the gap beside it.
     body: Option<[f64; 2]>,
+    /// Cells of the geometric mean of its extents.
+    extent: Option<f64>,
     /// Hydraulic diameter 4 V / S and length along the flow, of flows between walls.
     hydraulic: Option<[f64; 2]>,
     /// Mean and largest prescribed velocity.
@@ -205,6 +207,10 @@ impl Laws {
             let gap = gap.fold(2.0 * smallest, f64::min);
             [smallest, gap].map(|x| (x * cells).max(1.0))
         });
+        let extent = of.extents.as_ref().filter(|_| has_body).map(|extents| {
+            let extents = extents.iter().map(|&x| (x * cells).max(1.0));
+            extents.product::<f64>().powf(1.0 / D as f64)
+        });
         Self {
             drive,
             dimensions: D,
@@ -221,6 +227,7 @@ impl Laws {
             edge: shortest.filter(|_| surface == 0.0),
             width: width.map(|n| n * dx),
             body,
+            extent,
             hydraulic,
             mean: mean * velocity,
             fastest: resolved.fastest,
