@@ -72,10 +72,7 @@ fn a_slab_has_a_straight_profile<K: AnyFlow>(kernels: &K) {
         upper: [8.0, 6.0, 1.0],
     };
     for (levels, bound) in [(1, 1e-6), (2, 1e-6)] {
-        let regions = vec![Region {
-            shape: shape.clone(),
-            levels,
-        }];
+        let regions = vec![Region { shape, levels }];
         let mesh = flows::empty_box([8, 16], levels, regions);
         let mut params = params(&mesh, 0.1, 0.1);
         params.faces[1] = STILL;
@@ -344,7 +341,6 @@ fn cavities_have_the_numbers_of_de_vahl_davis<K: AnyFlow>(kernels: &K) {
     ] {
         let mesh = flows::empty_box([cells; 2], 1, Vec::new());
         let found = nusselt(kernels, &mesh, rayleigh, 60.0);
-        println!("Ra {rayleigh:e}, {cells} cells: {found:.4}, printed {printed}");
         assert!(
             (found / printed - 1.0).abs() < bound,
             "{rayleigh:e}: {found}, printed {printed}"
