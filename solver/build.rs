@@ -102,8 +102,9 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, NEAREST_BODIES, OperatorKind, balance, closure, condition,
-        heat_face, indicator, kept, law, odd, profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, LEAST_UNDAMPED, NEAREST_BODIES, OperatorKind, SUMS, balance,
+        closure, condition, heat_face, indicator, integral, kept, launch, law, odd, opening,
+        profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
@@ -164,6 +165,31 @@ fn main() -> Result<(), String> {
         ("OVERLAP", Constant::U8(slot::OVERLAP)),
         ("EXCHANGES", Constant::U8(slot::EXCHANGES)),
         ("IS_SPECIAL", Constant::U8(slot::IS_SPECIAL)),
+        ("ANCHOR", Constant::F64(opening::ANCHOR)),
+        (
+            "OUTFLOW_STRESS_2D",
+            Constant::F64(opening::OUTFLOW_STRESS[0]),
+        ),
+        (
+            "OUTFLOW_STRESS_3D",
+            Constant::F64(opening::OUTFLOW_STRESS[1]),
+        ),
+        ("PRESSURE_STRESS", Constant::F64(opening::PRESSURE_STRESS)),
+        ("AT_REST", Constant::F64(opening::AT_REST)),
+        ("LEAVING", Constant::F64(opening::LEAVING)),
+        ("LEAST_UNDAMPED", Constant::F64(LEAST_UNDAMPED)),
+        ("SUMS", Constant::Int(SUMS as i32)),
+        ("THREADS", Constant::Int(launch::THREADS as i32)),
+        ("ADDERS", Constant::Int(launch::ADDERS as i32)),
+        ("PLAIN", Constant::Int(launch::PLAIN as i32)),
+        ("OPEN", Constant::Int(launch::OPEN as i32)),
+        ("FACED_2D", Constant::Int(launch::FACED[0] as i32)),
+        ("FACED_3D", Constant::Int(launch::FACED[1] as i32)),
+        ("BOUNDED", Constant::Int(launch::BOUNDED as i32)),
+        ("TILE_EDGE", Constant::Int(launch::TILE_EDGE as i32)),
+        ("TILE_AROUND", Constant::Int(launch::TILE_AROUND as i32)),
+        ("INTEGRALS", Constant::Int(integral::VALUES as i32)),
+        ("SUMMED", Constant::Int(integral::SUMMED as i32)),
         ("KEPT", Constant::U32(kept::VALUES)),
         ("STEPPED", Constant::U32(kept::STEPPED)),
     ];

@@ -12,8 +12,8 @@ mod constants;
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        BAND, CERTAIN, DIRECTION_BITS, FAR, FEW, FINE, HALF, KEY_BITS, MOST_NEAR, NEAR, REFERENCE,
-        ROUNDING, UNCERTAIN, UNPROVEN, fill, region,
+        BAND, BEYOND, CERTAIN, DIRECTION_BITS, FAR, FEW, FINE, HALF, KEY_BITS, MOST_NEAR, NEAR,
+        REFERENCE, ROUNDING, TALLY_WARPS, UNCERTAIN, UNPROVEN, fill, region,
     };
     use cutlink_nvcc::{Constant, KernelBuild};
     let values = [
@@ -37,6 +37,8 @@ fn main() -> Result<(), String> {
         ("UNPROVEN", Constant::U8(UNPROVEN)),
         ("REFERENCE_2D", Constant::Size(REFERENCE[2])),
         ("REFERENCE_3D", Constant::Size(REFERENCE[3])),
+        ("BEYOND", Constant::F64(BEYOND)),
+        ("TALLY_WARPS", Constant::Int(TALLY_WARPS as i32)),
         ("FEW_BLOCKS", Constant::Size(FEW)),
         ("REGION_BOX", Constant::U32(region::BOX)),
         ("REGION_BALL", Constant::U32(region::BALL)),

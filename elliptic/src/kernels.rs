@@ -4,8 +4,8 @@
 pub(crate) mod cuda;
 mod host;
 
-pub use host::{SUM_LANES, block_sum, ordered_sum};
 pub(crate) use host::{TILE, Tile, in_tile, sum_children, tile};
+pub use host::{block_sum, ordered_sum};
 
 use crate::cg::Arrays;
 use crate::layers::CoarseLayers;

@@ -23,6 +23,7 @@
 mod blocks;
 mod box_grid;
 mod cg;
+mod constants;
 mod cycle;
 mod error;
 pub mod faces;
@@ -34,9 +35,10 @@ mod regions;
 
 pub use blocks::{Beside, Blocks};
 pub use cg::{SolveWork, Solved, Stop};
+pub use constants::SUM_LANES;
 pub use error::EllipticError;
 #[cfg(feature = "cuda")]
 pub use kernels::cuda::{BlockAddresses, DeviceBlocks};
 pub use kernels::{CycleKernels, EllipticKernels, EllipticTables, PrepareKernels, VectorKernels};
-pub use kernels::{SUM_LANES, block_sum, ordered_sum};
+pub use kernels::{block_sum, ordered_sum};
 pub use operator::EllipticOperator;

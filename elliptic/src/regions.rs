@@ -1,16 +1,14 @@
 //! Closed regions: cells joined by open faces, where only differences of the solution are determined.
 
+use crate::constants::{OF_CELLS, OF_FACES};
 use crate::{Beside, Blocks, EllipticError, faces};
 use cutlink_amr::dims;
 use cutlink_device::{Backend, UnionFind, memory};
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Words of [`OpenFaces`] for faces.
-pub(crate) const OF_FACES: usize = 8;
-
 /// Bits of a block: its faces whose conductance is positive, by number, and behind them its cells whose diagonal is.
-pub(crate) type OpenFaces = [u32; OF_FACES + 2];
+pub(crate) type OpenFaces = [u32; OF_FACES + OF_CELLS];
 
 fn has(words: &[u32], bit: usize) -> bool {
     words[bit / 32] >> (bit % 32) & 1 == 1
@@ -216,7 +214,7 @@ impl<const D: usize> Joined<D> {
             if Joined::is_shut(blocks, open, block) {
                 continue;
             }
-            if own[OF_FACES..] != [0; 2] {
+            if own[OF_FACES..] != [0; OF_CELLS] {
                 for cell in (0..cells).filter(|&cell| is_held(own, cell)) {
                     let node = joined.node(block, cell);
                     joined.held[node] = true;
@@ -249,7 +247,8 @@ impl<const D: usize> Joined<D> {
 
     /// Whether no cell of a leaf is an unknown or held: all of its faces are closed, and none is beside finer cells.
     fn is_shut(blocks: &Blocks<D>, open: &[OpenFaces], block: usize) -> bool {
-        open[block] == [0; OF_FACES + 2] && (0..2 * D).all(|side| !blocks.is_finer(block, side))
+        open[block] == [0; OF_FACES + OF_CELLS]
+            && (0..2 * D).all(|side| !blocks.is_finer(block, side))
     }
 
     /// What stands for a cell of a leaf.

@@ -49,6 +49,7 @@
 mod adapt;
 mod basis;
 mod compiled;
+mod constants;
 mod devices;
 mod elements;
 mod embedded;

@@ -4,6 +4,7 @@
 //! and their faces are closed. An element beside a body has a wall there. So bodies have to lie on faces of elements, and no
 //! element may lie across their surface or touch it that is coarser than the level whose faces these are.
 
+use crate::constants::{ADIABATIC, ISOTHERMAL, KIND_BITS, SLIP};
 use crate::{EmbeddedBodies, EulerParams, FrError};
 use cutlink_amr::{
     Mark,
@@ -346,13 +347,6 @@ impl<const D: usize> Bodies<D> {
         Ok(())
     }
 }
-
-/// Bits of the kind of a wall below its patch.
-pub(crate) const KIND_BITS: u32 = 2;
-/// Kinds of walls in kernels.
-pub(crate) const SLIP: u32 = 0;
-pub(crate) const ADIABATIC: u32 = 1;
-pub(crate) const ISOTHERMAL: u32 = 2;
 
 /// Walls as kernels have them. The faces with walls have a slot each.
 #[derive(Debug)]

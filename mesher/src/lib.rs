@@ -5,6 +5,7 @@
 //! [`intersect`], [`split`] and [`silhouette`] on request, [`repeat`] in periodic boxes.
 
 mod areas;
+mod constants;
 pub mod exact;
 pub mod health;
 pub mod intersect;

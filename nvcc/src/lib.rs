@@ -51,6 +51,8 @@ pub struct KernelBuild {
 /// A constant that Rust and CUDA share.
 #[derive(Debug, Clone, Copy)]
 pub enum Constant {
+    /// `int`: sizes of loops and of thread blocks.
+    Int(i32),
     /// `uint8_t`.
     U8(u8),
     /// `uint32_t`.
@@ -65,6 +67,7 @@ impl fmt::Display for Constant {
     /// The declaration, up to the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Int(_) => "constexpr int",
             Self::U8(_) => "constexpr uint8_t",
             Self::U32(_) => "constexpr uint32_t",
             Self::Size(_) => "constexpr size_t",
@@ -76,6 +79,7 @@ impl fmt::Display for Constant {
 impl Constant {
     fn value(self) -> String {
         match self {
+            Self::Int(value) => value.to_string(),
             Self::U8(value) => value.to_string(),
             Self::U32(value) => format!("{value}u"),
             Self::Size(value) => value.to_string(),

@@ -173,3 +173,53 @@ pub(crate) mod kept {
     /// The mark of slots that a tile steps.
     pub(crate) const STEPPED: u32 = 1 << 31;
 }
+
+/// Faces of the box and of patches that fluid passes: `kernels/cpu/faces.rs`.
+pub(crate) mod opening {
+    /// Share of the given density in an outflow's: enough to hold the mean pressure, too little to reflect much.
+    pub(crate) const ANCHOR: f64 = 0.03;
+    /// Share of the normal stress in the mass that enters through an outflow, in 2D and in 3D. With all of it the mean
+    /// density of the cells beside the face would be exactly the given one; from 0.9 (D2Q9) and 0.5 (D3Q19) on the shortest
+    /// wave grows.
+    pub(crate) const OUTFLOW_STRESS: [f64; 2] = [0.75, 0.4];
+    /// The same of a pressure face. With -1 the mean pressure at the face would be exactly the given one; from -0.75 on
+    /// waves grow.
+    pub(crate) const PRESSURE_STRESS: f64 = -0.5;
+    /// Density of the fluid at rest, which a given velocity is meant for.
+    pub(crate) const AT_REST: f64 = 1.0;
+    /// Outward speed (Δx / Δt) above which the flow counts as leaving: a far field takes all of the tangential velocity
+    /// from inside there.
+    pub(crate) const LEAVING: f64 = 0.02;
+}
+
+/// τ - 1/2 of the viscosity below which rates of the third order are at least 1 - (τ - 1/2) / this: the optimized ones vanish with
+/// the viscosity, and walls and faces would feed third-order cumulants up to the size of the limiter (decision 024).
+pub(crate) const LEAST_UNDAMPED: f64 = 5e-4;
+
+/// Force, torque and mass: what a patch sums up.
+pub const SUMS: usize = 7;
+
+/// Threads of thread blocks whose size a kernel counts on.
+#[cfg(feature = "cuda")]
+pub(crate) mod launch {
+    /// One a listed cell, or one a cell of a slot.
+    pub(crate) const THREADS: u32 = 64;
+    /// Those that add up what thread blocks have summed.
+    pub(crate) const ADDERS: u32 = 256;
+    /// Of `plain` and `open` for whole slots, of `faced` (in 2D and in 3D), `bounded` and `cut` for one.
+    pub(crate) const PLAIN: u32 = 128;
+    pub(crate) const OPEN: u32 = 64;
+    pub(crate) const FACED: [u32; 2] = [32, 64];
+    pub(crate) const BOUNDED: u32 = 64;
+    /// Cells of a tile along an axis, one thread a cell; blocks of a tile and those around it.
+    pub(crate) const TILE_EDGE: u32 = 8;
+    pub(crate) const TILE_AROUND: usize = 64;
+}
+
+/// Values of a slot that integrals have: density, kinetic energy, enstrophy; largest square of a speed, smallest and largest
+/// density. The first ones are sums.
+#[cfg(feature = "cuda")]
+pub(crate) mod integral {
+    pub(crate) const VALUES: usize = 6;
+    pub(crate) const SUMMED: usize = 3;
+}

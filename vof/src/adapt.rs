@@ -13,6 +13,7 @@
 //! cells below the margin. Cost of a look: a pass over the blocks; with a change, that of setting up a flow.
 
 use crate::compiled::compiled;
+use crate::constants::NEAR;
 use crate::flow::TwoPhaseFlow;
 use crate::interface::Kind;
 use crate::mesh::FlowMesh;
@@ -451,9 +452,6 @@ impl<const D: usize> TwoPhaseFlow<D> {
         Ok(())
     }
 }
-
-/// Set where both fluids are in a block, or near it.
-pub(crate) const NEAR: u8 = 4;
 
 /// What a look wants to know of blocks.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,8 @@
 //! the angle at the face (Afkhami, Bussmann 2008, for columns along the wall), and surface tension drives the interface towards
 //! it. At 90° layers are mirrored.
 
-use crate::mesh::{FlowMesh, MARGIN, STEP, WIDE};
+use crate::constants::MARGIN;
+use crate::mesh::{FlowMesh, STEP, WIDE};
 use crate::params::FlowParams;
 use cutlink_amr::dims;
 use cutlink_elliptic::Beside;

@@ -4,12 +4,13 @@ use crate::adapt::{Following, SeenBlocks, Sight};
 #[cfg(feature = "cuda")]
 use crate::apart::Apart;
 use crate::compiled::compiled;
+use crate::constants::BOUND;
 use crate::grains::Coupled;
 use crate::heat_params::HeatAccount;
 use crate::mesh::FlowMesh;
 use crate::params::FlowParams;
 use crate::running::{Fields, Next, Running, Shown, Way};
-use crate::survey::{self, BOUND, Survey};
+use crate::survey::{self, Survey};
 use crate::transfer::{self, array};
 use crate::{LiquidShape, Turning, TwoPhaseError, shape};
 use cutlink_amr::dims;

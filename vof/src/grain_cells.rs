@@ -1,6 +1,7 @@
 //! The cells that grains are in: their parts, in a fixed order.
 
 use crate::TwoPhaseError;
+use crate::constants::{GRAIN_LANES, LEAST_CLEAR};
 use crate::mesh::FlowMesh;
 use crate::overlap::part_in_ball;
 use cutlink_amr::{NONE, dims};
@@ -39,9 +40,6 @@ pub(crate) struct Ball {
     /// kg/m³.
     pub(crate) density: f64,
 }
-
-/// Least part of a cell whose fluid has a velocity of its own. It bounds the conductances between cells of grains.
-pub(crate) const LEAST_CLEAR: f64 = 1e-3;
 
 /// A cell that a grain is in.
 #[derive(Debug, Clone, Copy)]
@@ -89,9 +87,6 @@ pub(crate) const WHAT: &str = "cells of grains";
 
 /// The part of a grain's volume that has to be in cells of fluid.
 const LEAST: f64 = 0.5;
-
-/// Lanes of sums over a grain's cells, and threads of a GPU that take them.
-pub(crate) const GRAIN_LANES: usize = 256;
 
 impl GrainCells {
     /// The cells of balls. Cost: 20 ns for each cell at a surface, and a pass over the mesh. Memory: 48 bytes a cell of a grain, twice

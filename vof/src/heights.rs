@@ -4,15 +4,10 @@
 //! empty one on the other. Where columns are missing, a parabola is fitted to the positions that heights of the cells
 //! around give, in the frame of the normal; never to centres of planes, which does not converge.
 
-use crate::mesh::{MARGIN, STEP};
+use crate::constants::{END, MARGIN, STEEPEST};
+use crate::mesh::STEP;
 use crate::normal::shifted;
 use crate::vector::{cross, in_3d, length};
-
-/// Fractions closer than this to 0 and 1 end a column.
-const END: f64 = 1e-9;
-
-/// Positions are taken from columns whose component of the normal is at least this part of the largest one.
-const STEEPEST: f64 = 0.7;
 
 /// The height of the liquid in a column from the lower end of the fourth cell on the liquid's side, in cells: through a
 /// cell along an axis, `sign` towards the empty side. `None` where an end is missing.

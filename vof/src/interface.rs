@@ -1,18 +1,13 @@
 //! What is known of the interface: planes in mixed cells, and which blocks have both fluids.
 
+use crate::constants::{MARGIN, PURE, TRACE};
 use crate::contact::Contact;
-use crate::mesh::{FlowMesh, MARGIN, Tile, in_tile};
+use crate::mesh::{FlowMesh, Tile, in_tile};
 use crate::params::FlowParams;
 use crate::{TwoPhaseError, normal, plane};
 use cutlink_amr::dims;
 use cutlink_elliptic::Beside;
 use rayon::prelude::*;
-
-/// Fractions closer than this to 0 and 1 are pure: no plane.
-pub(crate) const PURE: f64 = 1e-12;
-
-/// Fractions closer than this to 0 and 1 do not make an interface of a coarse cell, and have no curvature.
-const TRACE: f64 = 1e-9;
 
 const NOWHERE: u32 = u32::MAX;
 

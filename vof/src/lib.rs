@@ -23,6 +23,7 @@ mod advance;
 #[cfg(feature = "cuda")]
 mod apart;
 mod compiled;
+mod constants;
 mod contact;
 mod curvature;
 mod equations;

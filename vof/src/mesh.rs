@@ -2,6 +2,7 @@
 
 use crate::TwoPhaseError;
 use crate::compiled::compiled;
+use crate::constants::MARGIN;
 use crate::velocity::next;
 use cutlink_amr::{Forest, NONE, OUTSIDE, dims};
 use cutlink_elliptic::{Beside, Blocks, faces};
@@ -9,9 +10,6 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Cells around a block that a [`Tile`] has on each side.
-pub(crate) const MARGIN: usize = 4;
 
 /// Cells of a tile along an axis.
 pub(crate) const WIDE: usize = 4 + 2 * MARGIN;

@@ -3,8 +3,9 @@
 //! The velocity of a cell that is all in a grain is the grain's. That of a cut cell is its fluid's. See
 //! [`grains`](crate::grains) for the step.
 
+use crate::constants::{LEAST_CLEAR, PENALTY, WITHIN};
 use crate::forces::Face;
-use crate::grain_cells::{GrainCell, GrainCells, GrainFields, LEAST_CLEAR, RigidMotion};
+use crate::grain_cells::{GrainCell, GrainCells, GrainFields, RigidMotion};
 use crate::mesh::FlowMesh;
 use crate::params::{FlowParams, Phases};
 use crate::running::Fields;
@@ -15,12 +16,6 @@ use rayon::prelude::*;
 
 /// Sums of a grain: a vector, and its moment about the centre.
 pub(crate) type GrainSum = [[f64; 3]; 2];
-
-/// How much stronger cells of grains are held than the faces around them pull.
-const PENALTY: f64 = 1e3;
-
-/// How much less viscous a fluid counts between cells without fluid: their faces stay open to the solver.
-const WITHIN: f64 = 1e6;
 
 /// The density of a cell: of its fluid and of grains.
 #[inline]

@@ -3,8 +3,7 @@
 //! The plane is `n·x = constant` in the cell, whose lower corner is the origin; liquid is where `n·x` is less. Components
 //! of `n` are made positive by reflection, and their sum is 1. In 2D the third component is 0.
 
-/// Components below this part of the sum are none: the volume changes by less than 1e-9.
-const FLAT: f64 = 1e-7;
+use crate::constants::FLAT;
 
 /// Sorted components of a plane, their sum 1, and the products that the volume needs.
 #[derive(Debug, Clone, Copy)]

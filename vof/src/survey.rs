@@ -1,15 +1,13 @@
 //! What the host decides on after a step: the fastest face, the largest divergence, whether all values are in bounds, and
 //! whether the interface is near coarse cells.
 
+use crate::constants::BOUND;
 use crate::interface::Kind;
 use crate::mesh::FlowMesh;
 use crate::running::Fields;
 use cutlink_amr::dims;
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
-
-/// How far fractions may leave 0 to 1.
-pub(crate) const BOUND: f64 = 1e-3;
 
 /// Of leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -39,6 +39,13 @@ pub(crate) const ROUNDING: f64 = 1e-7;
 /// By dimension, the cell of a block of which g stands for all: (1, 1) or (1, 1, 1).
 pub(crate) const REFERENCE: [usize; 4] = [0, 1, 5, 21];
 
+/// Sum of the weights of linear extrapolation by a sixth of the length: 7/6 and -1/6.
+pub(crate) const BEYOND: f64 = 4.0 / 3.0;
+
+/// Warps of a thread block that sums over leaves, one warp a leaf.
+#[cfg(feature = "cuda")]
+pub(crate) const TALLY_WARPS: u32 = 8;
+
 /// Blocks with short facet lists that a warp classifies together.
 #[cfg(feature = "cuda")]
 pub(crate) const FEW: usize = 4;

@@ -5,7 +5,8 @@
 //! al., *SIAM J. Numer. Anal.* 38 (2000) 1676). Through a wall without friction or heat there is none.
 
 use super::{Coefficients, Operators, Task, advance::ends, for_chunks, sizes};
-use crate::walls::{ISOTHERMAL, KIND_BITS, SLIP, WallTable};
+use crate::constants::{ISOTHERMAL, KIND_BITS, SLIP};
+use crate::walls::WallTable;
 use cutlink_device::Real;
 
 /// A wall: its kind, and its velocity and temperature.

@@ -16,6 +16,7 @@ use super::{
     turn::{Turn, dot, minus, norm},
 };
 use crate::{
+    constants::{CAP_FAR, CAP_ROUGH},
     exact::{Exact, Facet},
     snap::Snapped,
 };
@@ -23,10 +24,8 @@ use std::f64::consts::PI;
 
 /// Simplices in a leaf.
 const LEAF: usize = 2;
-/// Bounds of nodes further away than this many radii are at most (4/3)^D times those of their simplices.
-const FAR: f64 = 3.0;
 /// Remainders that nodes may have, in turn, where a rough angle does not decide; at last none.
-const FINER: [f64; 2] = [1e-5, 0.0];
+const FINER: [f64; 2] = [CAP_ROUGH, 0.0];
 
 /// The caps of a surface and their rim; lengths in lattice units.
 #[derive(Debug, Clone, PartialEq)]
@@ -253,7 +252,7 @@ impl<const D: usize> Tree<D> {
     }
 
     /// A sum of bounds, `of` that of a simplex, or `enough` where it is at least that. Nodes further from the
-    /// ball than [`FAR`] radii count as [`share`] of their size.
+    /// ball than [`CAP_FAR`] radii count as [`share`] of their size.
     fn sum_of(
         &self,
         p: [f64; D],
@@ -265,7 +264,7 @@ impl<const D: usize> Tree<D> {
         let (mut sum, mut at) = (0.0, 0);
         while let Some(node) = self.nodes.get(at) {
             let free = norm(minus(p, node.center)) - reach - node.radius;
-            if free > FAR * node.radius {
+            if free > CAP_FAR * node.radius {
                 sum += share::<D>(node.size, free, power);
                 at = node.skip as usize;
             } else {

@@ -53,7 +53,7 @@ use cutlink_device::{Backend, Item, Real};
 use std::{ops::Range, sync::Arc};
 
 /// Values summed over a patch: force, torque, and mass into the fluid.
-pub const SUMS: usize = 7;
+pub use crate::constants::SUMS;
 
 /// Transferred moments of a cell, before collision: density less 1, momentum, and the symmetric
 /// non-equilibrium stress Σ c c f - ρ u u - ρ/3 (2D: xx, xy, yy; 3D: xx, xy, xz, yy, yz, zz).

@@ -2,15 +2,13 @@
 
 #pragma once
 
+#include "elliptic_constants.cuh"
 #include "forest.cuh"
 
 // Faces of a block along one axis, and of all axes.
 constexpr int PER_AXIS = 5 * CELLS / 4;
 constexpr int PER_BLOCK = D * PER_AXIS;
 constexpr int SIDES = 2 * D;
-
-// Set where the block beyond a side is of the next coarser level.
-constexpr uint32_t COARSER = 1u << 31;
 
 __device__ constexpr int stride(int axis) {
     return 1 << 2 * axis;

@@ -2,8 +2,6 @@
 
 #include "operator.cuh"
 
-// Forward and backward sweeps over the coarsest grid.
-constexpr int COARSEST_SWEEPS = 20;
 // Cells of the coarsest grid at most.
 constexpr int COARSEST = 1 << D;
 

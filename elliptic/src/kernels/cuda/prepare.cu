@@ -40,7 +40,6 @@ extern "C" __global__ void restrict_faces(Blocks blocks, uint32_t first, uint32_
 }
 
 // Bits of the open faces of a block, and of the cells that a diagonal holds: `OpenFaces` of `regions.rs`.
-constexpr int OF_FACES = 8, OF_CELLS = 2;
 static_assert(PER_BLOCK <= 32 * OF_FACES && CELLS <= 32 * OF_CELLS, "a bit for each");
 
 // One thread block of 256 threads a block.

@@ -2,10 +2,8 @@
 
 #pragma once
 
+#include "elliptic_constants.cuh"
 #include "kernel.cuh"
-
-// Lanes of a sum: `SUM_LANES` of `host/vectors.rs`.
-constexpr int LANES = 1024;
 
 // The sum of a value of each thread of a block of a power of 2 of threads, in thread 0: the upper half is added to the
 // lower one, and so on. `shared` has room for half of them.

@@ -1,5 +1,6 @@
 //! Tables of blocks in a device's memory.
 
+use crate::constants::COARSER;
 use crate::{Beside, Blocks};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::OUTSIDE;
@@ -9,9 +10,6 @@ use cutlink_device::{
     memory,
 };
 use rayon::prelude::*;
-
-/// Set where the block beyond a side is of the next coarser level: `COARSER` of `blocks.cuh`.
-const COARSER: u32 = 1 << 31;
 
 /// Tables of blocks in a device's memory.
 #[derive(Debug)]

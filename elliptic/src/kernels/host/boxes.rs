@@ -3,14 +3,12 @@
 use super::transfer::residuals;
 use crate::box_grid::{BoxGrid, BoxShape};
 use crate::cg::Arrays;
+use crate::constants::COARSEST_SWEEPS;
 use crate::cycle::Chebyshev;
 use crate::{EllipticOperator, faces};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
-
-/// Forward and backward sweeps over the coarsest grid.
-const COARSEST_SWEEPS: usize = 20;
 
 /// Cells that a task takes at least.
 const TASK: usize = 1024;

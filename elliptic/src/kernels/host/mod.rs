@@ -9,7 +9,7 @@ mod vectors;
 
 pub(crate) use apply::{TILE, Tile, in_tile, tile};
 pub(crate) use transfer::sum_children;
-pub use vectors::{SUM_LANES, block_sum, ordered_sum};
+pub use vectors::{block_sum, ordered_sum};
 
 use super::{CycleKernels, EllipticKernels, EllipticTables, PrepareKernels, VectorKernels};
 use crate::cg::Arrays;

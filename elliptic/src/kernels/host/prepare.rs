@@ -1,8 +1,8 @@
 //! Checks of coefficients, and inverse diagonals.
 
 use crate::operator::is_bad;
-use crate::regions::{OF_FACES, OpenFaces};
 use crate::{Beside, Blocks, EllipticError, EllipticOperator, faces};
+use crate::{constants::OF_FACES, regions::OpenFaces};
 use cutlink_amr::dims;
 use cutlink_device::memory;
 use rayon::prelude::*;

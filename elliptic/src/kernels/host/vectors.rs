@@ -2,13 +2,11 @@
 
 use crate::EllipticOperator;
 use crate::cg::{Arrays, scalar};
+use crate::constants::SUM_LANES;
 use crate::regions::{NONE, size};
 use cutlink_amr::dims;
 use cutlink_device::Host;
 use rayon::prelude::*;
-
-/// Lanes of [`ordered_sum`], and threads of a GPU that take it.
-pub const SUM_LANES: usize = 1024;
 
 /// A sum in an order that suits a GPU: lane `l` of 1024 adds every 1024th value from the `l`-th on, and a tree adds the
 /// lanes: the upper half to the lower one, and so on.

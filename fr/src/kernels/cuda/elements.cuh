@@ -4,6 +4,7 @@
 #pragma once
 
 #include "forest_constants.cuh"
+#include "fr_constants.cuh"
 #include "kernel.cuh"
 
 // Unknowns: density, momentum, energy.
@@ -21,8 +22,6 @@ constexpr uint32_t FACE_ID = (1u << FACE_ID_BITS) - 1;
 // The code of the faces of removed elements: `walls.rs`, which has those of walls too.
 constexpr uint32_t REMOVED = FACE_OUTSIDE << FACE_ID_BITS | FACE_ID;
 
-// Warps of a thread block.
-constexpr int WARPS = 2;
 constexpr int THREADS = 32 * WARPS;
 
 // Elements of Q points an axis. A group of threads has an element: one for each point of its lowest face along the last

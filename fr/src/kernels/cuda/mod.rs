@@ -10,7 +10,7 @@ mod viscous;
 mod walls;
 
 use super::{EulerKernels, Fluxes, Kernels, Penalty, StageKernels, Task, sizes, stages::Waves};
-use crate::{ElementChanges, EulerFlow, FrError, compiled::FlowFunctions};
+use crate::{ElementChanges, EulerFlow, FrError, compiled::FlowFunctions, constants::WARPS};
 use cutlink_device::{
     Item,
     cuda::{Cuda, CudaBuf, Module},
@@ -24,8 +24,8 @@ static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 static WALLS: [Module; 2] = cutlink_device::cuda_modules!("walls");
 
-/// Threads of a block: `THREADS` of `elements.cuh`.
-const THREADS: u32 = 64;
+/// Threads of a thread block that works on elements.
+const THREADS: u32 = 32 * WARPS;
 
 /// Thread blocks for so many groups, each of which has a thread for each point of a face and lies in one warp: `Shape` of
 /// `elements.cuh`.

@@ -4,9 +4,6 @@
 
 #include "elements.cuh"
 
-// Kinds of walls, below the patch of a word.
-constexpr uint32_t KIND_BITS = 2, SLIP = 0, ISOTHERMAL = 2;
-
 // A wall: its kind, and its velocity and temperature.
 template <typename T>
 struct Wall {

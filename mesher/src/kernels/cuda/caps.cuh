@@ -5,6 +5,7 @@
 #pragma once
 
 #include "exact.cuh"
+#include "mesher_constants.cuh"
 
 struct CapNode {
     double center[D];
@@ -19,7 +20,6 @@ struct CapNode {
 static_assert(sizeof(CapNode) == (D == 2 ? 96 : 152), "as `Node` has it");
 
 constexpr double CAP_PI = 3.14159265358979311600;
-constexpr double CAP_FAR = 3.0;
 // All directions.
 constexpr double CAP_SPHERE = D == 2 ? 2.0 * CAP_PI : 4.0 * CAP_PI;
 
@@ -259,7 +259,7 @@ struct Caps {
 
     // Whether |W - g| is at least a half; a rough g is computed again where it does not decide.
     __device__ bool is_inside(const Ints& p, int32_t winding, double half, CapAngle g) const {
-        constexpr double FINER[2] = {1e-5, 0.0};
+        constexpr double FINER[2] = {CAP_ROUGH, 0.0};
         for (int i = 0; i < 2; i++) {
             const double size = fabs(static_cast<double>(winding) - g.value);
             if (fabs(size - half) > g.error) {

@@ -12,32 +12,16 @@ use super::{
     order::Toward,
 };
 use crate::{
-    constants::condition,
+    constants::{
+        condition,
+        opening::{ANCHOR, AT_REST, LEAVING, OUTFLOW_STRESS, PRESSURE_STRESS},
+    },
     lattice::{Lattice, opposite},
     storage::Storage,
     tables::{At, Links, Rule},
 };
 use cutlink_amr::dims;
 use cutlink_device::Real;
-
-/// Share of the given density in an outflow's: enough to hold the mean pressure, too little to reflect much.
-const ANCHOR: f64 = 0.03;
-
-/// Share of the normal stress in the mass that enters through an outflow, in 2D and in 3D. With all of it the mean
-/// density of the cells beside the face would be exactly the given one; from 0.9 (D2Q9) and 0.5 (D3Q19) on the shortest
-/// wave grows.
-const OUTFLOW_STRESS: [f64; 2] = [0.75, 0.4];
-
-/// The same of a pressure face. With -1 the mean pressure at the face would be exactly the given one; from -0.75 on
-/// waves grow.
-const PRESSURE_STRESS: f64 = -0.5;
-
-/// Density of the fluid at rest, which a given velocity is meant for.
-const AT_REST: f64 = 1.0;
-
-/// Outward speed (Δx / Δt) above which the flow counts as leaving: a far field takes all of the tangential velocity
-/// from inside there.
-const LEAVING: f64 = 0.02;
 
 /// A face that a population enters through, once free-slip faces have mirrored it.
 struct Entry<'a, const D: usize> {

@@ -66,9 +66,6 @@ __device__ __forceinline__ void backward(T (&m)[27], T u) {
     }
 }
 
-// As in `cumulant.rs`.
-constexpr double LEAST_UNDAMPED = 5e-4;
-
 // Rates of the third order (of sums, of differences, of xyz) and factors of the fourth.
 template <class T>
 struct Rates {

@@ -2,8 +2,6 @@
 
 #include "modeled.cuh"
 
-constexpr int THREADS = 64;
-
 // Velocity over friction velocity at a distance y from the wall in viscous lengths, and its derivative (Reichardt 1951).
 __device__ inline double law(double y, double& slope) {
     const double slow = exp(-y / BUFFER), fast = exp(-y / DECAY);

@@ -1,14 +1,13 @@
 //! Two launches: the forces of a step, and after it these added.
 
 use super::{DRAG, entry, give};
-use crate::{SolverError, lattice::Lattice, storage::Storage, tables::Level};
+use crate::{
+    SolverError, constants::launch::THREADS, lattice::Lattice, storage::Storage, tables::Level,
+};
 use cutlink_device::{
     Backend,
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
-
-/// As in `drag.cu`.
-const THREADS: u32 = 64;
 
 pub(super) fn friction<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,

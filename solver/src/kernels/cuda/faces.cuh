@@ -4,12 +4,7 @@
 
 #include "walls.cuh"
 
-// As in `faces.rs`.
-constexpr double ANCHOR = 0.03;
-constexpr double OUTFLOW_STRESS = D == 2 ? 0.75 : 0.4;
-constexpr double PRESSURE_STRESS = -0.5;
-constexpr double AT_REST = 1.0;
-constexpr double LEAVING = 0.02;
+constexpr double OUTFLOW_STRESS = D == 2 ? OUTFLOW_STRESS_2D : OUTFLOW_STRESS_3D;
 constexpr double SOUND = 0.57735026918962576;
 
 // A population of the second-order equilibrium, less its weight.

@@ -6,11 +6,6 @@
 #include "exact.cuh"
 #include "modeled.cuh"
 
-constexpr int THREADS = 64;
-constexpr int ADDERS = 256;
-// Force, torque, and mass into the fluid: `kernels::SUMS`.
-constexpr int SUMS = 7;
-
 struct Center {
     double v[3];
 };

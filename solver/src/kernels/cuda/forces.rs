@@ -3,6 +3,7 @@
 use super::{FORCES, Vector, entry, give};
 use crate::{
     SolverError,
+    constants::launch::{ADDERS, THREADS},
     kernels::{ExactSum, SUMS},
     lattice::Lattice,
     storage::Storage,
@@ -12,10 +13,6 @@ use cutlink_device::{
     Backend,
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
-
-/// As in `forces.cu`.
-const THREADS: u32 = 64;
-const ADDERS: u32 = 256;
 
 pub(super) fn forces<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,

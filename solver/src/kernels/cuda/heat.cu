@@ -2,7 +2,6 @@
 
 #include "level.cuh"
 
-constexpr int THREADS = 64;
 // Cells of a block and those around it, 6 an edge.
 constexpr int RING = D == 3 ? 216 : 36;
 

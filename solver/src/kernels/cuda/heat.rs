@@ -1,16 +1,15 @@
 //! A launch for a step; two for what a coarser level gets, one for ghosts.
 
 use super::HEAT;
-use crate::{SolverError, heat::tables::HeatBetween, kernels::HeatLevel};
+use crate::{
+    SolverError, constants::launch::THREADS, heat::tables::HeatBetween, kernels::HeatLevel,
+};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;
 use cutlink_device::{
     Backend,
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
-
-/// As in `heat.cu`.
-const THREADS: u32 = 64;
 
 /// Numbers of `HeatNumbers` of `heat.cu`.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]

@@ -9,10 +9,6 @@ constexpr int EDGE = 6;
 constexpr int PADDED = D == 2 ? EDGE * EDGE : EDGE * EDGE * EDGE;
 // Cells of a face of a block.
 constexpr int FACE = CELLS / 4;
-// Values of a slot: density, kinetic energy, enstrophy, largest square of a speed, smallest and largest density.
-constexpr int VALUES = 6;
-constexpr int SUMMED = 3;
-constexpr int ADDERS = 256;
 
 // Density and velocity of a cell of a block or beside it, x from -1 to 4.
 struct Place {
@@ -32,7 +28,7 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
                           const Vector<Real<S>>& half_step, const S* from, uint32_t populated, uint32_t count,
                           double* parts) {
     __shared__ float velocity[D][PADDED];
-    __shared__ double values[VALUES][CELLS];
+    __shared__ double values[INTEGRALS][CELLS];
     const uint32_t slot = chosen[blockIdx.x];
     const int cell = threadIdx.x;
     float here[1 + D];
@@ -107,7 +103,7 @@ __device__ void integrate(const uint32_t* chosen, const uint32_t* neighbors, dou
     }
     __syncthreads();
     // In the order of the cells, as on the CPU.
-    if (threadIdx.x < VALUES) {
+    if (threadIdx.x < INTEGRALS) {
         const int value = threadIdx.x;
         double all = value < SUMMED ? 0.0 : values[value][0];
         for (int n = 0; n < CELLS; n++) {

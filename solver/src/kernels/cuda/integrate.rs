@@ -2,7 +2,15 @@
 
 use super::{INTEGRATE, Vector, entry};
 use crate::{
-    SolverError, fields::FluidSums, kernels::ExactSum, lattice::Lattice, storage::Storage,
+    SolverError,
+    constants::{
+        integral::{SUMMED, VALUES},
+        launch::ADDERS,
+    },
+    fields::FluidSums,
+    kernels::ExactSum,
+    lattice::Lattice,
+    storage::Storage,
     tables::Level,
 };
 use cutlink_amr::dims;
@@ -11,11 +19,8 @@ use cutlink_device::{
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
-/// As in `integrate.cu`.
+/// One a cell of a slot.
 const THREADS: u32 = 64;
-const ADDERS: u32 = 256;
-const VALUES: usize = 6;
-const SUMMED: usize = 3;
 
 pub(super) fn integrate<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,

@@ -2,8 +2,6 @@
 
 #include "modeled.cuh"
 
-constexpr int THREADS = 64;
-
 #define ENTRIES(L, l, S, s)                                                                                            \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                              \
         slip_##l##_##s(GivenLevel level, const ModeledCell* modeled, uint32_t count, const S* from, double* slips) {   \

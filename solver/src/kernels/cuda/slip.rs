@@ -1,14 +1,13 @@
 //! One launch.
 
 use super::{SLIP, entry, give};
-use crate::{SolverError, lattice::Lattice, storage::Storage, tables::Level};
+use crate::{
+    SolverError, constants::launch::THREADS, lattice::Lattice, storage::Storage, tables::Level,
+};
 use cutlink_device::{
     Backend,
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
-
-/// As in `slip.cu`.
-const THREADS: u32 = 64;
 
 pub(super) fn slip<const D: usize, L: Lattice, S: Storage>(
     cuda: &Cuda,

@@ -8,11 +8,8 @@
 #include "kept.cuh"
 #include "trt.cuh"
 
-// Threads of a block: of `plain` and `open` for whole slots, of `faced`, `bounded` and `cut` for one.
-constexpr int PLAIN = 128;
-constexpr int OPEN = 64;
-constexpr int FACED = D == 2 ? 32 : 64;
-constexpr int BOUNDED = 64;
+// Threads of a block of `faced`.
+constexpr int FACED = D == 2 ? FACED_2D : FACED_3D;
 // Thread blocks on a multiprocessor: of 70 registers a thread, 64 do without spilling.
 template <class L, class S>
 constexpr int FACED_AT_ONCE = sizeof(Real<S>) == 4 && L::Q == 19 ? 16 : 1;

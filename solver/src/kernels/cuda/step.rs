@@ -7,7 +7,10 @@
 use super::{STEP, TILES, entry, give};
 use crate::{
     SolverError,
-    constants::{OperatorKind, closure},
+    constants::{
+        OperatorKind, closure,
+        launch::{BOUNDED, FACED, OPEN, PLAIN, TILE_AROUND, TILE_EDGE},
+    },
     kernels::Relaxation,
     lattice::Lattice,
     storage::Storage,
@@ -19,17 +22,9 @@ use cutlink_device::{
     cuda::{Cuda, CudaBuf, LaunchGrid},
 };
 
-/// As in `step.cu`.
-const PLAIN: u32 = 128;
-const OPEN: u32 = 64;
-const BOUNDED: u32 = 64;
-/// As in `tiles.cu`.
-const TILE: u32 = 512;
-const PLACES: usize = 8 * 10 * 8;
-const AROUND: usize = 64;
-const fn faced_threads(d: usize) -> u32 {
-    if d == 2 { 32 } else { 64 }
-}
+/// Threads of a tile, and its places in shared memory: `PLACES` of `tiles.cu`.
+const TILE: u32 = TILE_EDGE.pow(3);
+const PLACES: usize = (TILE_EDGE * (TILE_EDGE + 2) * TILE_EDGE) as usize;
 
 /// Entry points of a step, by kind of block.
 struct Entries {
@@ -133,7 +128,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage>(
             .val(to)
             .val(kept);
         // SAFETY: as above; all neighbours of the listed slots but those beyond a face are slots of the level.
-        unsafe { launch.run(LaunchGrid::blocks(level.faced.len(), faced_threads(D)))? };
+        unsafe { launch.run(LaunchGrid::blocks(level.faced.len(), FACED[D - 2]))? };
         Ok(())
     };
     let interior = |cuda: &Cuda| interior::<D, L, S>(cuda, level, (entries.plain, relax), from, to);
@@ -205,7 +200,7 @@ fn tiles<const D: usize, L: Lattice, S: Storage>(
         .val(to);
     // All populations that move.
     let shared = (L::Q - 1) * PLACES * size_of::<S>();
-    let grid = LaunchGrid::blocks(level.tiles.len() / AROUND, TILE).shared(shared as u32);
+    let grid = LaunchGrid::blocks(level.tiles.len() / TILE_AROUND, TILE).shared(shared as u32);
     // SAFETY: the slots of tiles and around them are slots of the level, of which `from` and `to` have 9 values a cell
     // behind the populations of the first ones; tiles have each slot from `special` on once, and no other one is
     // written.

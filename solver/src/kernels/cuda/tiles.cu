@@ -5,15 +5,14 @@
 #include "kept.cuh"
 
 #if CUTLINK_D == 3
-constexpr int EDGE = 8;
+constexpr int EDGE = TILE_EDGE;
 constexpr int TILE = EDGE * EDGE * EDGE;
 // Populations of a velocity in shared memory: with a row before and behind each plane, so that nothing is tested along
 // y but for what comes from beside the tile along x. (Along all axes memory would have room for fewer threads.) What
 // leaves the tile along y is put into such rows, which no thread reads.
 constexpr int ROWS = EDGE + 2;
 constexpr int PLACES = EDGE * ROWS * EDGE;
-// Blocks of a tile and those around it.
-constexpr int AROUND = 64;
+constexpr int AROUND = TILE_AROUND;
 
 // Thread blocks on a multiprocessor.
 constexpr int AT_ONCE = 3;

@@ -5,9 +5,6 @@
 #include "tile.cuh"
 #include "velocity.cuh"
 
-// Set where both fluids are in a block or near it: `NEAR` of `adapt.rs`.
-constexpr uint8_t NEAR = 4;
-
 // The square of the vorticity times the width of a cell.
 __device__ inline double square_of_turn(const Mesh& mesh, const Params& params, const Components& velocity, Cell at) {
     const auto rise = [&](int k, int axis) {

@@ -4,9 +4,6 @@
 
 #include "mesh.cuh"
 
-// Threads of a thread block: `THREADS` of `mod.rs`.
-constexpr int THREADS = 256;
-
 // The thread's cell; of block `count` or above where there is none.
 __device__ inline Cell own_cell() {
     const uint64_t n = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

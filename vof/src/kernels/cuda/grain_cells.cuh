@@ -5,15 +5,6 @@
 #include "cells.cuh"
 #include "params.cuh"
 
-// Threads of a thread block that adds up over a grain's cells: `GRAIN_LANES` of `grain_cells.rs`.
-constexpr int GRAIN_LANES = 256;
-
-// Least part of a cell whose fluid has a velocity of its own.
-constexpr double LEAST_CLEAR = 1e-3;
-
-// How much less viscous a fluid counts between cells without fluid.
-constexpr double WITHIN = 1e6;
-
 // `GrainAddresses` of `grain_cells.rs`.
 struct Grains {
     // By grain: where its cells begin, and at last their number; kg/m³.

@@ -1,7 +1,8 @@
 //! Cells of grains in a device's memory, from lists that the host makes.
 
 use super::{DeviceMesh, GRAIN_CELLS, THREADS};
-use crate::grain_cells::{GRAIN_LANES, GrainCells, WHAT};
+use crate::constants::GRAIN_LANES;
+use crate::grain_cells::{GrainCells, WHAT};
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::NONE;
 use cutlink_device::{

@@ -6,12 +6,6 @@
 #include "tile.cuh"
 #include "vector.cuh"
 
-// Fractions closer than this to 0 and 1 end a column.
-constexpr double END = 1e-9;
-
-// Positions are taken from columns whose component of the normal is at least this part of the largest one.
-constexpr double STEEPEST = 0.7;
-
 // The height of the liquid in a column from the lower end of the fourth cell on the liquid's side, in cells: through a
 // cell along an axis, `sign` towards the empty side. NaN where an end is missing.
 __device__ inline double column(const double* tile, int at, int axis, int sign) {

@@ -5,12 +5,6 @@
 #include "mesh.cuh"
 #include "plane.cuh"
 
-// Fractions closer than this to 0 and 1 are pure: no plane.
-constexpr double PURE = 1e-12;
-
-// Fractions closer than this to 0 and 1 do not make an interface of a coarse cell, and have no curvature.
-constexpr double TRACE = 1e-9;
-
 __device__ inline bool is_mixed(double c) {
     return c > PURE && c < 1.0 - PURE;
 }

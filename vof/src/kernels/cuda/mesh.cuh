@@ -3,6 +3,7 @@
 #pragma once
 
 #include "blocks.cuh"
+#include "vof_constants.cuh"
 
 // Tables of the mesh: `MeshAddresses` of `mesh.rs`.
 struct Mesh {

@@ -1,9 +1,10 @@
 //! The mesh of a flow in a device's memory.
 
 use super::{DeviceGrains, InterfaceWork, THREADS};
+use crate::constants::MARGIN;
 use crate::grain_cells::GrainCells;
 use crate::kernels::{Made, Scene, TwoPhaseMemory};
-use crate::mesh::{FlowMesh, MARGIN, centre, corners};
+use crate::mesh::{FlowMesh, centre, corners};
 use crate::running::Fields;
 use bytemuck::{Pod, Zeroable};
 use cutlink_amr::dims;

@@ -23,6 +23,7 @@ pub(crate) use interface::InterfaceWork;
 pub(crate) use mesh::DeviceMesh;
 pub(crate) use params::DeviceParams;
 
+use crate::constants::{THREADS, TILE_THREADS};
 use crate::kernels::{Scene, TwoPhaseKernels};
 use cutlink_device::cuda::{Cuda, CudaBuf, Module};
 use grain_cells::GrainAddresses;
@@ -41,15 +42,12 @@ static TRANSFER: [Module; 2] = cutlink_device::cuda_modules!("transfer");
 static TURNING: [Module; 2] = cutlink_device::cuda_modules!("turning");
 static VISCOUS: [Module; 2] = cutlink_device::cuda_modules!("viscous");
 
-/// Threads of a thread block of kernels that have a thread a cell: `THREADS` of `cells.cuh`.
-const THREADS: u32 = 256;
-
-/// Threads of a thread block that adds up: `LANES` of `sums.cuh`.
+/// Threads of a thread block that adds up.
 const LANES: u32 = cutlink_elliptic::SUM_LANES as u32;
 
-/// Threads of a thread block that works on a block of cells: `TILE_THREADS` of `tile.cuh`.
+/// Threads of a thread block that works on a block of cells.
 pub(crate) const fn tile_threads(d: usize) -> u32 {
-    if d == 2 { 32 } else { 64 }
+    TILE_THREADS[d - 2]
 }
 
 /// The addresses of an array for each axis.

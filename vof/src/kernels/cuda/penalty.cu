@@ -6,9 +6,6 @@
 #include "grain_cells.cuh"
 #include "sums.cuh"
 
-// How much stronger cells of grains are held than the faces around them pull.
-constexpr double PENALTY = 1e3;
-
 // A rigid motion: velocity of the centre, m/s, and angular velocity, rad/s.
 struct Motion {
     double u[3], w[3];

@@ -5,9 +5,7 @@
 #include <cfloat>
 
 #include "vector.cuh"
-
-// Components below this part of the sum are none.
-constexpr double FLAT = 1e-7;
+#include "vof_constants.cuh"
 
 // The volume below a plane, and its derivative by the constant.
 struct Filled {

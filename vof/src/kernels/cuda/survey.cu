@@ -4,9 +4,6 @@
 #include "components.cuh"
 #include "interface.cuh"
 
-// How far fractions may leave 0 to 1.
-constexpr double BOUND = 1e-3;
-
 // Numbers that are not negative are ordered as their bits, and NaN is above all of them.
 __device__ inline unsigned long long key(double x) {
     return static_cast<unsigned long long>(__double_as_longlong(fabs(x)));

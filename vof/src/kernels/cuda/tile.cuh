@@ -5,12 +5,10 @@
 
 #include "mesh.cuh"
 
-constexpr int MARGIN = 4;
 constexpr int WIDE = 4 + 2 * MARGIN;
 constexpr int TILE = D == 2 ? WIDE * WIDE : WIDE * WIDE * WIDE;
 
-// Threads of a thread block that works on a block of cells: one a cell, and whole warps. `TILE_THREADS` of `mod.rs`.
-constexpr int TILE_THREADS = CELLS < 32 ? 32 : CELLS;
+constexpr int TILE_THREADS = D == 2 ? TILE_THREADS_2D : TILE_THREADS_3D;
 
 // Step of a tile along an axis.
 __device__ constexpr int tile_step(int axis) {

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     VoxelError,
     constants::{
-        BAND, CERTAIN, FAR, FINE, HALF, MOST_NEAR, NEAR, REFERENCE, ROUNDING, SURE, UNCERTAIN,
-        UNPROVEN,
+        BAND, BEYOND, CERTAIN, FAR, FINE, HALF, MOST_NEAR, NEAR, REFERENCE, ROUNDING, SURE,
+        UNCERTAIN, UNPROVEN,
     },
 };
 use cutlink_amr::dims;
@@ -372,9 +372,6 @@ where
         Some(Interpolation { corners, errors })
     }
 }
-
-/// Sum of the weights of linear extrapolation by a sixth of the length: 7/6 and -1/6.
-const BEYOND: f64 = 4.0 / 3.0;
 
 /// A function in a block, linear along each axis.
 struct Interpolation<const D: usize> {

@@ -5,8 +5,6 @@
 #include "level.cuh"
 
 constexpr int REFERENCE = D == 2 ? REFERENCE_2D : REFERENCE_3D;
-// Sum of the weights of linear extrapolation by a sixth of the length: 7/6 and -1/6.
-constexpr double BEYOND = 4.0 / 3.0;
 
 // The caps, seen from a block.
 struct Gaps {

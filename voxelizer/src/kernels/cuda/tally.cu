@@ -3,8 +3,6 @@
 #include "forest.cuh"
 #include "voxelizer_constants.cuh"
 
-constexpr int WARPS = 8;
-
 // `mix`, `mix_with` and one more word of `mix_all`: `checksum.rs`.
 __device__ inline uint64_t mix(uint64_t word) {
     uint64_t z = word + 0x9e3779b97f4a7c15ull;
@@ -126,7 +124,7 @@ extern "C" __global__ void tally_links(const uint32_t* blocks, uint32_t rows, ui
                                        const uint32_t* cell_start, const uint64_t* cells, const float* q,
                                        const uint16_t* patch, uint32_t has_patches, uint64_t* thin, uint8_t* flags,
                                        uint64_t* sums) {
-    __shared__ uint64_t masks[WARPS][DIRECTIONS];
+    __shared__ uint64_t masks[TALLY_WARPS][DIRECTIONS];
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     uint64_t checksum = 0, links = 0;
     for (size_t row = thread_index() / 32; row < rows; row += gridDim.x * blockDim.x / 32) {

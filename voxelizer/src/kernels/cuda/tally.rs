@@ -3,6 +3,7 @@
 use super::{TALLY, THREADS};
 use crate::{
     Mesh, VoxelError,
+    constants::TALLY_WARPS,
     kernels::{Tally, ThinBlock},
 };
 use cutlink_device::{
@@ -15,7 +16,8 @@ const MOST: usize = 1024;
 
 /// Threads for so many items, which take them in turns.
 fn in_turns(items: usize) -> LaunchGrid {
-    LaunchGrid::blocks(items.div_ceil(THREADS as usize).min(MOST), THREADS)
+    let threads = 32 * TALLY_WARPS;
+    LaunchGrid::blocks(items.div_ceil(threads as usize).min(MOST), threads)
 }
 
 pub(super) fn tally<const D: usize>(

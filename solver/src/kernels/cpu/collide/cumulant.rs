@@ -7,7 +7,7 @@
 
 use super::{Fluid, Operator, unrolled};
 use crate::{
-    constants::closure,
+    constants::{LEAST_UNDAMPED, closure},
     kernels::Relaxation,
     lattice::{Lattice, MOST},
 };
@@ -17,10 +17,6 @@ pub(super) struct Cumulant;
 
 /// The smallest rate of the viscosity for which the optimized rates lie between 0 and 2: a viscosity of 1/42.
 const LEAST_OPTIMIZED: f64 = 1.75;
-
-/// τ - 1/2 of the viscosity below which rates of the third order are at least 1 - (τ - 1/2) / this: the optimized ones vanish with
-/// the viscosity, and walls and faces would feed third-order cumulants up to the size of the limiter (decision 024).
-const LEAST_UNDAMPED: f64 = 5e-4;
 
 /// Moments of the weights along an axis, for powers 0, 1, 2; and the weights of -1, 0, 1.
 const POWERS: [f64; 3] = [1.0, 0.0, 1.0 / 3.0];
