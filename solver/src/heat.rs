@@ -20,8 +20,8 @@
 pub(crate) mod tables;
 
 use crate::{
-    FaceCondition, Les, Motion, Params, PatchCondition, Place, Precision, SolverError,
-    tables::Level, validate::positive,
+    Les, Motion, Params, PatchCondition, Place, Precision, SolverError, tables::Level,
+    validate::positive,
 };
 use cutlink_amr::dims;
 use cutlink_device::Host;
@@ -107,13 +107,7 @@ impl<const D: usize> LatticeHeat<D> {
 /// Whether fluid may pass a face.
 pub(crate) fn is_open<const D: usize>(params: &Params<D>, axis: usize, side: usize) -> bool {
     let varies = |of: &crate::Variation<D>| of.place == Place::Face(axis, side);
-    match params.faces[axis][side] {
-        FaceCondition::Periodic | FaceCondition::FreeSlip => false,
-        FaceCondition::Velocity(v) => v[axis] != 0.0 || params.variations.iter().any(varies),
-        FaceCondition::Pressure(_) | FaceCondition::Outflow | FaceCondition::FarField { .. } => {
-            true
-        }
-    }
+    params.faces[axis][side].passes(axis) || params.variations.iter().any(varies)
 }
 
 /// Checks the heat of a flow with so many levels.

@@ -248,6 +248,11 @@ impl<const D: usize> FaceCondition<D> {
         matches!(self, Self::Velocity(v) if *v != [0.0; D])
     }
 
+    /// Whether fluid passes a face across this axis: an open boundary, or a velocity that is not along the face.
+    pub fn passes(&self, axis: usize) -> bool {
+        self.opens() || matches!(self, Self::Velocity(v) if v[axis] != 0.0)
+    }
+
     /// Whether this is an open boundary, which fixes the mean density.
     pub fn opens(&self) -> bool {
         matches!(

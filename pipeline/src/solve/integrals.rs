@@ -8,7 +8,7 @@ use crate::solve::{conditions::FACES, recirculation::Line, resolve::Resolved, un
 use cutlink_common::Error;
 use cutlink_flow::{Table, history};
 use cutlink_solver::{
-    FaceCondition, ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
+    ForceSample, Motion, Params, PatchCondition, Place, Snapshot,
     fields::{self, blocks_around, blocks_at, flux},
 };
 use cutlink_voxelizer::Mesh;
@@ -102,7 +102,9 @@ impl<const D: usize> Integrals<D> {
         Self {
             every: resolved.integrals_every,
             units: resolved.units,
-            openings: sides.filter(|&face| is_open(params, face)).collect(),
+            openings: sides
+                .filter(|face| params.faces[face.axis][face.side].passes(face.axis))
+                .collect(),
             line: resolved.recirculation,
             patches: if params.forces { passed } else { Vec::new() },
             partial,
@@ -324,15 +326,6 @@ impl<const D: usize> Table for Integrals<D> {
             self.samples.push(sample);
         }
         Ok(())
-    }
-}
-
-/// Whether a face is open: a pressure, outflow or far-field face, or one with a velocity through it.
-fn is_open<const D: usize>(params: &Params<D>, Opening { axis, side }: Opening) -> bool {
-    match params.faces[axis][side] {
-        FaceCondition::Periodic | FaceCondition::FreeSlip => false,
-        FaceCondition::Velocity(velocity) => velocity[axis] != 0.0,
-        _ => true,
     }
 }
 

@@ -4,7 +4,11 @@
 mod worst;
 
 // The unit tests of these files, without a second library.
-#[allow(dead_code, unreachable_pub, reason = "of the crate, for the files below")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "of the crate, for the files below"
+)]
 #[path = "../../src/constants.rs"]
 mod constants;
 #[allow(dead_code, unreachable_pub, reason = "only their tests are used here")]

@@ -367,11 +367,7 @@ fn of_faces<const D: usize>(case: &Case, scale: &HeatScale<'_, D>) -> Result<OfF
 
 /// Whether fluid may pass a face.
 fn may_pass<const D: usize>(table: &FaceTable, flow: &FaceCondition<D>, axis: usize) -> bool {
-    match table.kind {
-        FaceKind::Periodic | FaceKind::NoSlip | FaceKind::FreeSlip => false,
-        FaceKind::Velocity => matches!(flow, FaceCondition::Velocity(v) if v[axis] != 0.0),
-        FaceKind::MassFlow | FaceKind::Pressure | FaceKind::Outflow | FaceKind::FarField => true,
-    }
+    table.kind == FaceKind::MassFlow || flow.passes(axis)
 }
 
 fn of_face<const D: usize>(

@@ -62,7 +62,7 @@ pub(super) fn narrows<const D: usize>(resolved: &Resolved<D>, of: &Geometry) -> 
             matches!(motion, Motion::Uniform(v) if *v != [0.0; D])
         }
     };
-    let passes = |axis: usize| params.faces[axis].iter().any(|face| is_open(face, axis));
+    let passes = |axis: usize| params.faces[axis].iter().any(|face| face.passes(axis));
     let mut crossed = (0..D).filter(|&axis| passes(axis));
     let (Some(axis), None) = (crossed.next(), crossed.next()) else {
         return unknown;
@@ -82,17 +82,6 @@ pub(super) fn narrows<const D: usize>(resolved: &Resolved<D>, of: &Geometry) -> 
         throat: fastest * whole / planes.least,
         resistance: planes.resistance,
         width: (planes.least / planes.mean).powf(1.0 / (D as f64 - 1.0)),
-    }
-}
-
-/// Whether fluid may pass a face.
-fn is_open<const D: usize>(face: &FaceCondition<D>, axis: usize) -> bool {
-    match face {
-        FaceCondition::Velocity(v) => v[axis] != 0.0,
-        FaceCondition::FarField { .. } | FaceCondition::Outflow | FaceCondition::Pressure(_) => {
-            true
-        }
-        FaceCondition::Periodic | FaceCondition::FreeSlip => false,
     }
 }
 
