@@ -1,7 +1,7 @@
 //! Cases of lattice Boltzmann flows with heat.
 
-use crate::two_phase::options;
-use cutlink::{Case, RunOptions};
+use crate::two_phase::{options, whole_as_in_parts};
+use cutlink::Case;
 use std::{fs, path::Path};
 
 /// A warm circle in a stream that rises, between a heated and a cold wall; three levels.
@@ -71,27 +71,10 @@ fn lines(folder: &Path) -> (String, Vec<Vec<f64>>) {
 #[test]
 fn a_flow_with_heat_resumes_and_its_powers_add_up() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
-    let run = |folder: &Path, options: &RunOptions| {
-        case(folder, WARM)
-            .run_with(options, &mut ())
-            .expect("a run")
-    };
-    let summary = run(&whole, &options());
-    let half = RunOptions {
-        steps: Some(25),
-        ..options()
-    };
-    run(&parts, &half);
-    let rest = RunOptions {
-        resume: true,
-        ..options()
-    };
-    run(&parts, &rest);
-    for name in ["heat.csv", "forces.csv", "integrals.csv"] {
-        let [a, b] = [&whole, &parts].map(|folder| fs::read(folder.join(name)).expect("a table"));
-        assert!(a == b, "{name}");
-    }
+    let tables = ["heat.csv", "forces.csv", "integrals.csv"];
+    let (whole, summary) = whole_as_in_parts(folder.path(), 25, tables, |folder, options| {
+        case(folder, WARM).run_with(options, &mut ())
+    });
     let (head, lines) = lines(&whole);
     assert_eq!(
         head,

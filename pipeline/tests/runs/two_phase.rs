@@ -1,8 +1,11 @@
 //! Cases of two-phase flows: runs, resume to the bit, refusals.
 
 use crate::worst::worst;
-use cutlink::{AnyCase, ErrorKind, RunOptions, TwoPhaseCase};
-use std::{fs, path::Path};
+use cutlink::{AnyCase, Error, ErrorKind, RunOptions, RunSummary, TwoPhaseCase};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 const DAM: &str = r#"
 [solver]
@@ -54,6 +57,33 @@ pub(crate) fn options() -> RunOptions {
         threads: 2,
         ..RunOptions::default()
     }
+}
+
+/// Runs a case whole, and in two parts of which the first has so many steps: the tables are the same. Returns the folder and the
+/// summary of the whole run.
+pub(crate) fn whole_as_in_parts(
+    place: &Path,
+    steps: u64,
+    tables: [&str; 3],
+    run: impl Fn(&Path, &RunOptions) -> Result<RunSummary, Error>,
+) -> (PathBuf, RunSummary) {
+    let [whole, parts] = ["whole", "parts"].map(|name| place.join(name));
+    let summary = run(&whole, &options()).expect("a run");
+    let half = RunOptions {
+        steps: Some(steps),
+        ..options()
+    };
+    run(&parts, &half).expect("a part of it");
+    let rest = RunOptions {
+        resume: true,
+        ..options()
+    };
+    run(&parts, &rest).expect("the rest of it");
+    for name in tables {
+        let [a, b] = [&whole, &parts].map(|folder| fs::read(folder.join(name)).expect("a table"));
+        assert!(a == b, "{name}");
+    }
+    (whole, summary)
 }
 
 #[test]

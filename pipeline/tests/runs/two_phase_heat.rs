@@ -1,7 +1,6 @@
 //! Cases of two-phase flows with heat.
 
-use crate::two_phase::{case, options};
-use cutlink::RunOptions;
+use crate::two_phase::{case, options, whole_as_in_parts};
 use std::fs;
 
 /// A warm column breaks in a box with a hot body and a heated floor; the mesh follows the interface.
@@ -58,27 +57,10 @@ points = [[0.1, 0.05]]
 #[test]
 fn a_run_with_heat_resumes_and_its_powers_add_up() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
-    let run = |folder, options: &RunOptions| {
-        case(folder, WARM)
-            .run_with(options, &mut ())
-            .expect("a run")
-    };
-    let summary = run(&whole, &options());
-    let half = RunOptions {
-        steps: Some(5),
-        ..options()
-    };
-    run(&parts, &half);
-    let rest = RunOptions {
-        resume: true,
-        ..options()
-    };
-    run(&parts, &rest);
-    for name in ["heat.csv", "probes.csv", "phases.csv"] {
-        let [a, b] = [&whole, &parts].map(|folder| fs::read(folder.join(name)).expect("a table"));
-        assert!(a == b, "{name}");
-    }
+    let tables = ["heat.csv", "probes.csv", "phases.csv"];
+    let (whole, summary) = whole_as_in_parts(folder.path(), 5, tables, |folder, options| {
+        case(folder, WARM).run_with(options, &mut ())
+    });
     let table = fs::read_to_string(whole.join("heat.csv")).expect("a table");
     let mut lines = table.lines();
     assert_eq!(
