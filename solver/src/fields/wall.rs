@@ -10,13 +10,19 @@
 
 use super::{is_solid, velocity_of};
 use crate::{Snapshot, friction_velocity, linear};
-use cutlink_amr::{CellRef, dims};
+use cutlink_amr::{CellRef, NONE, dims};
 use cutlink_voxelizer::Mesh;
 
 /// Most terms of a fit: a quadratic polynomial in 3D.
 const TERMS: usize = 10;
 /// Cells farther than this do not take part, in spacings.
 const REACH: f64 = 2.75;
+/// The same in whole cells; cells of the cube around a place, and blocks that it may touch, along an axis.
+const MOST: i32 = 3;
+const SIDE: usize = 2 * MOST as usize + 1;
+const BLOCKS: usize = 3;
+/// More cells than most places have in front.
+const MANY: usize = 64;
 
 /// A place of a wall.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -170,30 +176,30 @@ fn samples<const D: usize>(mesh: &Mesh<D>, place: &WallPlace<D>) -> Option<(f64,
     let middle: [f64; D] = ahead(spacing);
     let middle: [i32; D] = middle.map(|x| (x / spacing).floor() as i32);
     let tangents = tangents(place.normal);
-    let side = 2 * REACH.ceil() as usize + 1;
-    let mut found = Vec::new();
-    for i in 0..side.pow(D as u32) {
+    // By axis and cell of the cube around, from the place.
+    let first = middle.map(|c| c - MOST);
+    let along: [[f64; SIDE]; D] = std::array::from_fn(|a| {
+        std::array::from_fn(|k| f64::from(first[a] + k as i32) + 0.5 - place.at[a] / spacing)
+    });
+    let mut blocks = Around::new(mesh, level, first.map(|c| c >> 2));
+    let mut found = Vec::with_capacity(MANY);
+    for i in 0..SIDE.pow(D as u32) {
         let mut rest = i;
-        let coord: [i32; D] = std::array::from_fn(|a| {
-            let c = middle[a] + (rest % side) as i32 - REACH.ceil() as i32;
-            rest /= side;
-            c
+        let at: [usize; D] = std::array::from_fn(|_| {
+            let k = rest % SIDE;
+            rest /= SIDE;
+            k
         });
-        let offset: [f64; D] =
-            std::array::from_fn(|a| f64::from(coord[a]) + 0.5 - place.at[a] / spacing);
+        let offset: [f64; D] = std::array::from_fn(|a| along[a][at[a]]);
         let dot = |v: [f64; D]| (0..D).map(|a| v[a] * offset[a]).sum::<f64>();
         let (s, square) = (dot(place.normal), dot(offset));
         if s < 0.05 || square > REACH * REACH {
             continue;
         }
-        let Some(block) = forest.find(level, forest.wrap(level, coord.map(|c| c >> 2))) else {
+        let coord = std::array::from_fn(|a| first[a] + at[a] as i32);
+        let Some(cell) = blocks.cell(coord) else {
             continue;
         };
-        let cell = dims::ravel(coord.map(|c| c & 3), 4) as u32;
-        let cell = CellRef { block, cell };
-        if usize::from(forest.level[block as usize]) != level || is_solid(mesh, cell) {
-            continue;
-        }
         found.push(Sample {
             s,
             t: tangents.map(dot),
@@ -203,6 +209,43 @@ fn samples<const D: usize>(mesh: &Mesh<D>, place: &WallPlace<D>) -> Option<(f64,
         });
     }
     Some((spacing, found))
+}
+
+/// Blocks of a level around a place, each looked for once.
+struct Around<'a, const D: usize> {
+    mesh: &'a Mesh<D>,
+    level: usize,
+    first: [i32; D],
+    found: [Option<u32>; BLOCKS.pow(3)],
+}
+
+impl<'a, const D: usize> Around<'a, D> {
+    /// From a block on, [`BLOCKS`] along each axis.
+    fn new(mesh: &'a Mesh<D>, level: usize, first: [i32; D]) -> Self {
+        Self {
+            mesh,
+            level,
+            first,
+            found: [None; BLOCKS.pow(3)],
+        }
+    }
+
+    /// The fluid cell of the level at these coordinates.
+    fn cell(&mut self, coord: [i32; D]) -> Option<CellRef> {
+        let (forest, level) = (&self.mesh.forest, self.level);
+        let block = coord.map(|c| c >> 2);
+        let at = (0..D)
+            .rev()
+            .fold(0, |at, a| at * BLOCKS + (block[a] - self.first[a]) as usize);
+        let block = *self.found[at].get_or_insert_with(|| {
+            let found = forest.find(level, forest.wrap(level, block));
+            let is_here = |&block: &u32| usize::from(forest.level[block as usize]) == level;
+            found.filter(is_here).unwrap_or(NONE)
+        });
+        let cell = dims::ravel(coord.map(|c| c & 3), 4) as u32;
+        let at = CellRef { block, cell };
+        (block != NONE && !is_solid(self.mesh, at)).then_some(at)
+    }
 }
 
 /// Two directions on the tangent plane; in 2D the second is none.
@@ -262,12 +305,17 @@ fn fit<const D: usize, const M: usize>(
                 let (row, values) = (row(sample), values(sample));
                 for i in 0..count {
                     let weighted = sample.weight * row[i];
-                    for j in 0..count {
+                    for j in i..count {
                         matrix[i][j] += weighted * row[j];
                     }
                     for k in 0..M {
                         right[i][k] += weighted * values[k];
                     }
+                }
+            }
+            for i in 0..count {
+                for j in 0..i {
+                    matrix[i][j] = matrix[j][i];
                 }
             }
             linear::solve(matrix, right, count)
