@@ -84,6 +84,8 @@ const SOME: usize = 256;
 /// Some facets, refined to the cells of a mesh.
 struct Refined<'a, const D: usize> {
     mesh: &'a Mesh<D>,
+    /// Longest edge, in cells.
+    width: f64,
     /// Points of the surface, before those that are added.
     given: &'a [[f64; D]],
     more: Vec<[f64; D]>,
@@ -92,9 +94,10 @@ struct Refined<'a, const D: usize> {
 }
 
 impl<'a, const D: usize> Refined<'a, D> {
-    fn of(mesh: &'a Mesh<D>, given: &'a [[f64; D]]) -> Self {
+    fn of(mesh: &'a Mesh<D>, width: f64, given: &'a [[f64; D]]) -> Self {
         Self {
             mesh,
+            width,
             given,
             more: Vec::new(),
             facets: Vec::new(),
@@ -129,10 +132,7 @@ impl<'a, const D: usize> Refined<'a, D> {
             return;
         }
         let leaf = mesh.forest.leaf_at(middle(mesh, points));
-        let level = leaf.map_or(mesh.forest.finest(), |leaf| {
-            usize::from(mesh.forest.level[leaf.block as usize])
-        });
-        if length(edge(longest)) <= mesh.frame.dx_at(level) * (1.0 + 1e-9) {
+        if length(edge(longest)) <= self.width * dx_of(mesh, leaf) * (1.0 + 1e-9) {
             if leaf.is_some() {
                 self.facets.push(facet);
                 self.patch.push(patch);
@@ -151,6 +151,33 @@ impl<'a, const D: usize> Refined<'a, D> {
     }
 }
 
+/// The spacing of a cell; the finest one where there is none.
+fn dx_of<const D: usize>(mesh: &Mesh<D>, leaf: Option<CellRef>) -> f64 {
+    let level = leaf.map_or(mesh.forest.finest(), |leaf| {
+        usize::from(mesh.forest.level[leaf.block as usize])
+    });
+    mesh.frame.dx_at(level)
+}
+
+/// The longest edge, in cells, of facets of which there are about so many at most: halves of halves have a fifth of its square.
+fn width_of<const D: usize>(
+    mesh: &Mesh<D>,
+    points: &[[f64; D]],
+    facets: &[[u32; D]],
+    most: usize,
+) -> f64 {
+    if D == 2 {
+        return 1.0;
+    }
+    let count = |facet: &[u32; D]| {
+        let corners = facet.map(|v| points[v as usize]);
+        let dx = dx_of(mesh, mesh.forest.leaf_at(middle(mesh, corners)));
+        length(&area_vector(corners)) / (0.2 * dx * dx)
+    };
+    let all: f64 = facets.par_iter().map(count).sum();
+    (all / most as f64).sqrt().max(1.0)
+}
+
 /// The centroid of a facet, in root cells from the lower corner of the box.
 fn middle<const D: usize>(mesh: &Mesh<D>, facet: [[f64; D]; D]) -> [f64; D] {
     std::array::from_fn(|a| {
@@ -161,7 +188,7 @@ fn middle<const D: usize>(mesh: &Mesh<D>, facet: [[f64; D]; D]) -> [f64; D] {
 
 /// What callers use of a dimension, compiled here; see [`of_dimension`].
 struct Compiled<const D: usize> {
-    new: fn(&Mesh<D>, &Snapped<D>, &Params<D>) -> Body<D>,
+    new: fn(&Mesh<D>, &Snapped<D>, &Params<D>, usize) -> Body<D>,
     forces: fn(&Body<D>, &Mesh<D>, &Snapshot<D>) -> Vec<WallForce>,
 }
 
@@ -179,9 +206,11 @@ fn compiled<const D: usize>() -> &'static Compiled<D> {
 }
 
 impl<const D: usize> Body<D> {
-    /// The facets of the surface of a mesh, refined to its cells, for a flow with these parameters.
-    pub fn new(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
-        (compiled::<D>().new)(mesh, surface, params)
+    /// The facets of the surface of a mesh, refined to its cells, for a flow with these parameters. In 3D there are about five for each
+    /// square of a cell; where these would be more than `most`, facets are refined to as many cells as `most` allows. Cost: some 5 µs
+    /// of a core a facet for each look at it.
+    pub fn new(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>, most: usize) -> Self {
+        (compiled::<D>().new)(mesh, surface, params, most)
     }
 
     /// Forces by patch: sums over the facets of pressure and shear at the centroids times the area.
@@ -189,7 +218,7 @@ impl<const D: usize> Body<D> {
         (compiled::<D>().forces)(self, mesh, snapshot)
     }
 
-    fn made(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>) -> Self {
+    fn made(mesh: &Mesh<D>, surface: &Snapped<D>, params: &Params<D>, most: usize) -> Self {
         let lattice = surface.lattice;
         let mut body = Self {
             points: surface
@@ -215,8 +244,9 @@ impl<const D: usize> Body<D> {
         };
         let given = body.points.len() as u32;
         let of_body = &surface.facets[..surface.facets.len() - surface.caps];
+        let width = width_of(mesh, &body.points, of_body, most);
         let of_some = |(n, some): (usize, &[[u32; D]])| {
-            let mut refined = Refined::of(mesh, &body.points);
+            let mut refined = Refined::of(mesh, width, &body.points);
             for (f, &facet) in (n * SOME..).zip(some) {
                 let patch = surface.facet_patch.get(f).copied().unwrap_or(0);
                 refined.add(facet, patch);

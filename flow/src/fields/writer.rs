@@ -29,6 +29,9 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+/// Facets of the body, at most, that a page is made from; it shows fewer.
+const PAGED_FACETS: usize = 400_000;
+
 /// Whether a run is new or resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
@@ -239,11 +242,13 @@ impl<const D: usize> FieldWriter<D> {
         }
     }
 
-    /// Whether any output needs the facets of the body.
-    pub fn needs_body(&self) -> bool {
+    /// The facets of the body that outputs need, at most; `None` where none needs any.
+    pub fn needs_body(&self) -> Option<usize> {
         let of_surface = |o: &Open<D>| matches!(o.output.what, What::Surface(_) | What::Render(_));
-        let of_page = self.paged.as_ref().is_some_and(|paged| paged.wants_body);
-        of_page || self.outputs.iter().any(of_surface)
+        if self.paged.as_ref().is_some_and(|paged| paged.wants_body) {
+            return Some(PAGED_FACETS);
+        }
+        (self.outputs.iter().any(of_surface)).then_some(usize::MAX)
     }
 
     /// The facets of the body, if given.

@@ -39,7 +39,7 @@ fn meshed(surface: &Surface<3>) -> (Mesh<3>, Body<3>) {
         adaptation: None,
         heat: None,
     };
-    let body = Body::new(&mesh, &snapped, &params);
+    let body = Body::new(&mesh, &snapped, &params, usize::MAX);
     (mesh, body)
 }
 

@@ -291,16 +291,16 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         if let Some(bodies) = &self.bodies {
             let moved = motion::snapped(bodies, self.flow.bodies(), &mesh.frame)?;
             fields.set_surface(mesh, &moved);
-            if fields.needs_body() {
-                fields.set_body(Body::new(mesh, &moved, &self.resolved.params));
+            if let Some(most) = fields.needs_body() {
+                fields.set_body(Body::new(mesh, &moved, &self.resolved.params, most));
             }
             return Ok(());
         }
         if is_first {
             fields.set_surface(mesh, surface);
         }
-        if fields.needs_body() {
-            fields.set_body(Body::new(mesh, surface, &self.resolved.params));
+        if let Some(most) = fields.needs_body() {
+            fields.set_body(Body::new(mesh, surface, &self.resolved.params, most));
         }
         Ok(())
     }

@@ -8,6 +8,9 @@ use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
 use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};
 
+/// Facets of the body, at most, of which pressure and friction are summed up at the end.
+const FACETS: usize = 1_000_000;
+
 impl<const D: usize> Lattice<'_, D> {
     /// Pressure and friction forces of a body whose momentum exchange is known at this root step.
     fn parts(
@@ -28,7 +31,7 @@ impl<const D: usize> Lattice<'_, D> {
         let (mesh, params) = (self.flow.mesh()?, &self.resolved.params);
         let walls = match seen.body {
             Some(body) => body.forces(mesh, now),
-            None => Body::new(mesh, surface, params).forces(mesh, now),
+            None => Body::new(mesh, surface, params, FACETS).forces(mesh, now),
         };
         let parts = WallParts::new(seen.history, &params.patches, &walls, sample);
         Ok(Some(parts))
