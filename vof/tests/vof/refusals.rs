@@ -140,3 +140,14 @@ fn an_inflow_without_an_outlet() {
         "{error}"
     );
 }
+
+/// A uniform flow through a periodic box leaves rounding on both sides of that balance.
+#[test]
+fn a_periodic_box_needs_no_outlet() {
+    let periodic = mesh::mesh([4; 2], [true; 2], 1, |_, _| false);
+    let mut flow = TwoPhaseFlow::new(periodic, mesh::params(), &[]).expect("a flow");
+    flow.set_velocity(|_| [0.3, 0.7]).expect("nothing enters");
+    flow.step(0.01).expect("nothing enters");
+    let off = flow.velocity()[1].iter().map(|v| (v - 0.7).abs());
+    assert!(crate::worst::worst(off) < 1e-12, "it goes on as it is");
+}
