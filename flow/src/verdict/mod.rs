@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The names of all checks.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 29] = [
     "walls",
     "time step",
     "resolution",
@@ -37,6 +37,12 @@ const NAMES: [&str; 23] = [
     "overlap",
     "energy",
     "lost grains",
+    "eddy viscosity",
+    "Courant",
+    "divergence",
+    "volume",
+    "heat",
+    "temperature",
 ];
 
 /// Checks the names of `[run] accept`.
