@@ -444,3 +444,35 @@ fn the_drop_falls_freely() {
     let expected = 0.5 * 9.81 * t * t;
     assert!((fallen / expected - 1.0).abs() < 0.003, "{fallen}");
 }
+
+/// A tank that is filled: what has come in is in it, from the first step on.
+#[test]
+fn what_flows_in_is_in_the_tank() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = r#"
+[solver]
+kind = "two-phase"
+[domain]
+box = [0, 0, 1, 1]
+root = 8
+[phases]
+liquid = { density = 100 }
+gas = { density = 1 }
+[[liquid]]
+half_space = [0, 1, 0.2]
+[boundary]
+"y-" = { type = "velocity", velocity = [0, 0.5], liquid = true }
+"y+" = "pressure"
+[numerics]
+dt = 0.5
+[run]
+seconds = 1
+[output]
+integrals_every = 1
+"#;
+    case(folder.path(), text)
+        .run_with(&options(), &mut ())
+        .expect("a run");
+    let volume = Columns::read(&folder.path().join("phases.csv")).at("liquid volume", 1.0);
+    assert!((volume - 0.7).abs() < 1e-9, "{volume}");
+}

@@ -130,8 +130,14 @@ impl TwoPhaseCase {
             flow.follow(forest, floor, adaptation)
                 .map_err(|error| named(error.into()))?;
         }
-        if let Some(velocity) = velocity {
-            set_velocity(&mut flow, &velocity).map_err(named)?;
+        match velocity {
+            Some(velocity) => set_velocity(&mut flow, &velocity).map_err(named)?,
+            // What flows in does from the first step on, which its velocity bounds.
+            None if flows_in(flow.params()) => {
+                flow.set_velocity(|_| [0.0; D])
+                    .map_err(|error| named(error.into()))?;
+            }
+            None => {}
         }
         let flow = on_device(flow, &opened);
         let every = self.output.integrals_every.unwrap_or(LINES_EVERY);
@@ -147,6 +153,12 @@ impl TwoPhaseCase {
         }
         cutlink_flow::run(&mut flow, run, options, observer).map(Outcome::Ran)
     }
+}
+
+/// Whether a face has a velocity through it.
+fn flows_in<const D: usize>(params: &FlowParams<D>) -> bool {
+    let through = |axis: usize, face: &BoxFace<D>| matches!(face, BoxFace::Inflow { velocity, .. } if velocity[axis] != 0.0);
+    (0..D).any(|axis| params.faces[axis].iter().any(|face| through(axis, face)))
 }
 
 /// What a run begins with.
