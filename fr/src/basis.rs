@@ -62,9 +62,9 @@ impl Basis {
         self.points.len() - 1
     }
 
-    /// The Legendre polynomial of degree p at the points.
-    pub(crate) fn highest_mode(&self) -> Vec<f64> {
-        let value = |&x: &f64| legendre(self.order(), x).0;
+    /// The Legendre polynomial of a degree at the points.
+    pub(crate) fn mode(&self, degree: usize) -> Vec<f64> {
+        let value = |&x: &f64| legendre(degree, x).0;
         self.points.iter().map(value).collect()
     }
 

@@ -4,7 +4,8 @@
 //! [`Kernels`] and [`EulerKernels`] have.
 
 use crate::{
-    Basis, ElementChanges, Energies, EulerFlow, EulerParams, FrError, Primitive, Totals, WallLoad,
+    Basis, ElementChanges, Energies, EulerFlow, EulerParams, FrError, Primitive, Totals,
+    Unresolved, WallLoad,
     kernels::{EulerKernels, Kernels},
 };
 use cutlink_amr::linear::Leaves;
@@ -34,6 +35,7 @@ pub struct HostFunctions<const D: usize, T: Kernels<D>> {
     pub(crate) decays: fn(&EulerFlow<D, T>, f64) -> Vec<[f64; D]>,
     pub(crate) totals: fn(&EulerFlow<D, T>) -> Totals<D>,
     pub(crate) energies: fn(&EulerFlow<D, T>) -> Energies,
+    pub(crate) unresolved: fn(&EulerFlow<D, T>) -> Unresolved,
     pub(crate) density_error: fn(&EulerFlow<D, T>, &(dyn Fn([f64; D]) -> f64 + Sync)) -> f64,
 }
 
@@ -55,6 +57,7 @@ impl<const D: usize, T: Kernels<D>> HostFunctions<D, T> {
             decays: EulerFlow::decays_here,
             totals: EulerFlow::totals_here,
             energies: EulerFlow::energies_here,
+            unresolved: EulerFlow::unresolved_here,
             density_error: |flow, exact| flow.density_error_here(exact),
         }
     }

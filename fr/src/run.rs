@@ -345,6 +345,17 @@ impl<const D: usize, T: Kernels<D>> EulerFlow<D, T> {
         parts.iter().sum()
     }
 
+    /// The volume of the gas.
+    pub(crate) fn volume(&self) -> f64 {
+        self.integral(|_, _| 1.0)
+    }
+
+    /// The edges of an element.
+    pub(crate) fn edges_of(&self, leaf: usize) -> [f64; D] {
+        let scale = 1.0 / f64::from(1u32 << self.levels[leaf]);
+        self.edges.map(|edge| scale * edge)
+    }
+
     /// Volume integrals of the unknowns.
     pub fn totals(&self) -> Totals<D> {
         (T::host_functions().totals)(self)

@@ -122,8 +122,13 @@ pub(crate) struct Modes<const D: usize> {
 
 impl<const D: usize> Modes<D> {
     pub(crate) fn new(basis: &Basis) -> Self {
-        let (values, q) = (basis.highest_mode(), basis.points.len());
-        let half = basis.order() as f64 + 0.5;
+        Self::of(basis, basis.order())
+    }
+
+    /// The mode of a degree.
+    pub(crate) fn of(basis: &Basis, degree: usize) -> Self {
+        let (values, q) = (basis.mode(degree), basis.points.len());
+        let half = degree as f64 + 0.5;
         let weighted = values.iter().zip(&basis.weights);
         let weight = |node: usize| {
             let along = |a: u32| basis.weights[node / q.pow(a) % q];
@@ -143,6 +148,14 @@ impl<const D: usize> Modes<D> {
     }
 
     /// Takes the mode away on an axis.
+    /// The square of the norm of what has this mode on an axis.
+    pub(crate) fn part(&self, axis: u32, values: &[f64]) -> f64 {
+        let mut rest = values.to_vec();
+        self.remove(axis, &mut rest);
+        rest.iter_mut().zip(values).for_each(|(r, v)| *r = v - *r);
+        self.norm(&rest).powi(2)
+    }
+
     fn remove(&self, axis: u32, values: &mut [f64]) {
         let q = self.values.len();
         let stride = q.pow(axis);
@@ -157,7 +170,7 @@ impl<const D: usize> Modes<D> {
     }
 
     /// The L2 norm: squares are summed up along the last axis, and then these sums.
-    fn norm(&self, values: &[f64]) -> f64 {
+    pub(crate) fn norm(&self, values: &[f64]) -> f64 {
         let face = values.len() / self.values.len();
         let column = |point: usize| {
             let at = (point..values.len()).step_by(face);

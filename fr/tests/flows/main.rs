@@ -11,6 +11,7 @@ mod far_field;
 mod free_stream;
 mod mortars;
 mod order;
+mod resolution;
 mod sensor;
 mod state;
 #[path = "../../../tests/kit/threads.rs"]

@@ -2,6 +2,7 @@
 
 use super::{
     forces::FluxForces,
+    resolution::FluxResolution,
     run::FluxResolved,
     scene::{Scene, states},
     state::restore,
@@ -9,14 +10,16 @@ use super::{
 use cutlink_amr::LinearKernels;
 use cutlink_common::{Error, ErrorKind, output};
 use cutlink_device::Host;
-use cutlink_flow::{Flow, FlowState, Lines, Report, Seen, StepWork, Table};
+use cutlink_flow::{
+    Check, Flow, FlowState, Lines, Report, Seen, Statistics, StepWork, Table, of_forces,
+};
 use cutlink_fr::{
     Energies, EulerFlow, FrError, Totals,
     kernels::{EulerKernels, Kernels},
 };
-use cutlink_solver::{AdaptationLook, ForceSample};
+use cutlink_solver::{AdaptationLook, ForceSample, Precision};
 use cutlink_voxelizer::{Mesh, kernels::AdaptKernels};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::{
     cell::OnceCell,
     fmt::Write as _,
@@ -47,6 +50,8 @@ pub(super) struct Gas<'a, const D: usize, T: Kernels<D>, B: EulerKernels<D>> {
     samples: Vec<ForceSample>,
     /// The blocks of the elements as they are.
     scene: OnceCell<Scene<D>>,
+    /// What the elements did not resolve so far; none with bodies.
+    resolution: Option<FluxResolution>,
 }
 
 /// Evaluates with the flow, wherever it is.
@@ -78,6 +83,11 @@ where
             forces: FluxForces::new(&resolved),
             backend,
             place: Place::Host(flow),
+            resolution: resolved
+                .case
+                .bodies
+                .is_empty()
+                .then(FluxResolution::default),
             resolved,
             samples: Vec::new(),
             scene: OnceCell::new(),
@@ -99,6 +109,15 @@ where
         }
         let scene = self.seen(|flow| Scene::new(&self.resolved.setting.mesh, flow))??;
         Ok(self.scene.get_or_init(|| scene))
+    }
+
+    /// Adds a sample of what the elements do not resolve.
+    fn sample_resolution(&mut self) -> Result<(), Error> {
+        if self.resolution.is_some() {
+            let (now, time) = (self.seen(EulerFlow::unresolved)?, self.time());
+            self.resolution.iter_mut().for_each(|of| of.add(time, now));
+        }
+        Ok(())
     }
 
     /// Adds a sample of the forces if one is due.
@@ -341,12 +360,43 @@ where
         if every > 0 && seen.step.is_multiple_of(every) {
             let numbers = self.seen(|flow| self.numbers(flow))?;
             self.totals.add(seen.step, numbers);
+            self.sample_resolution()?;
+        } else if seen.step == 0 {
+            self.sample_resolution()?;
+        }
+        Ok(())
+    }
+
+    fn notes(&self) -> Map<String, Value> {
+        let kept = self
+            .resolution
+            .map(|of| ("resolution".to_owned(), of.to_json()));
+        kept.into_iter().collect()
+    }
+
+    fn take_notes(&mut self, notes: Map<String, Value>) -> Result<(), Error> {
+        if let (Some(of), Some(kept)) = (&mut self.resolution, notes.get("resolution")) {
+            *of = FluxResolution::from_json(kept)?;
         }
         Ok(())
     }
 
     fn report(&mut self, _seen: &Seen<'_, D>, _now: &mut FlowState<D>) -> Result<Report<D>, Error> {
         self.seen(|flow| self.report_of(flow))
+    }
+
+    fn judge(&self, seen: &Seen<'_, D>, statistics: &Statistics<'_, D>) -> Vec<Check> {
+        let stages = self.resolved.setting.params.runge_kutta.evaluations() as f64;
+        let is_single = self.resolved.setting.precision == Precision::F32;
+        let stages = is_single.then_some(stages * self.steps() as f64);
+        // The last sample is not kept, so that a run that goes on has those of one without a pause.
+        let of_elements = self.resolution.and_then(|mut of| {
+            of.add(self.time(), self.seen(EulerFlow::unresolved).ok()?);
+            Some(of.judge(stages))
+        });
+        let mut checks = of_elements.unwrap_or_default();
+        checks.extend(of_forces(seen, statistics));
+        checks
     }
 }
 

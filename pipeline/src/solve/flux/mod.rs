@@ -11,6 +11,7 @@
 //! | `forces` | samples of the forces on walls |
 //! | `kinds` | which solver a file is for; keys of the other one |
 //! | `outline` | the forecast of a large flow, and its memory, without its state |
+//! | `resolution` | what elements do not resolve |
 //! | `resolve` | from tables to parameters, with all defaults |
 //! | `run` | from a case to a run, and its plan |
 //! | `scene` | the flow as cells of blocks, for outputs |
@@ -25,6 +26,7 @@ mod flow;
 mod forces;
 mod kinds;
 mod outline;
+mod resolution;
 mod resolve;
 mod run;
 mod scene;
