@@ -2,8 +2,8 @@
 
 use crate::running::Shown;
 use crate::{
-    FlowMesh, FlowParams, FluidLoad, InterfaceLook, LiquidShape, PhaseIntegrals, StepDone,
-    TwoPhaseError, TwoPhaseFlow,
+    Coarseness, FlowMesh, FlowParams, FluidLoad, InterfaceLook, LiquidShape, PhaseIntegrals,
+    StepDone, TwoPhaseError, TwoPhaseFlow,
 };
 use cutlink_amr::Forest;
 use cutlink_device::of_dimension;
@@ -18,6 +18,7 @@ pub(crate) struct Compiled<const D: usize> {
     pub(crate) adapt: fn(&mut TwoPhaseFlow<D>) -> Made<InterfaceLook>,
     pub(crate) divergence: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) integrals: fn(&TwoPhaseFlow<D>) -> PhaseIntegrals<D>,
+    pub(crate) coarseness: fn(&TwoPhaseFlow<D>) -> Coarseness,
     pub(crate) area: fn(&TwoPhaseFlow<D>) -> f64,
     pub(crate) loads: fn(&TwoPhaseFlow<D>, [f64; D]) -> Vec<FluidLoad<D>>,
 }
@@ -32,6 +33,7 @@ impl<const D: usize> Compiled<D> {
             adapt: TwoPhaseFlow::adapt_here,
             divergence: TwoPhaseFlow::largest_divergence,
             integrals: TwoPhaseFlow::sums,
+            coarseness: TwoPhaseFlow::coarseness_here,
             area: TwoPhaseFlow::area_here,
             loads: TwoPhaseFlow::loads_here,
         }

@@ -17,6 +17,8 @@ pub(crate) struct Curvature {
     pub(crate) is_sure: Vec<bool>,
     pub(crate) by_heights: usize,
     pub(crate) by_fit: usize,
+    /// Cells at the interface without one.
+    pub(crate) missing: usize,
 }
 
 /// A cell at the interface.
@@ -64,6 +66,7 @@ pub(crate) fn curvature<const D: usize>(
         is_sure: vec![false; alpha.len()],
         by_heights: 0,
         by_fit: 0,
+        missing: 0,
     };
     let h = mesh.width(mesh.blocks.finest());
     for (i, list) in values.iter().enumerate() {
@@ -74,6 +77,8 @@ pub(crate) fn curvature<const D: usize>(
                 result.is_sure[own] = is_sure;
                 result.by_heights += usize::from(by_heights);
                 result.by_fit += usize::from(!by_heights);
+            } else {
+                result.missing += 1;
             }
         }
     }

@@ -167,6 +167,7 @@ pub(crate) fn accelerate<const D: usize>(
         is_sure: Vec::new(),
         by_heights: 0,
         by_fit: 0,
+        missing: 0,
     };
     if sigma > 0.0 && params.fixed_curvature.is_none() {
         found = curvature(mesh, params, &fields.alpha);

@@ -22,6 +22,7 @@ mod adapt;
 mod advance;
 #[cfg(feature = "cuda")]
 mod apart;
+mod coarseness;
 mod compiled;
 mod constants;
 mod contact;
@@ -64,6 +65,7 @@ mod viscous;
 
 pub use adapt::{InterfaceAdaptation, InterfaceLook, LookParts};
 pub use advance::{Advanced, BoxWeight};
+pub use coarseness::Coarseness;
 pub use error::TwoPhaseError;
 pub use flow::{StepDone, TwoPhaseFlow, TwoPhaseState};
 pub use grains::{GrainCoupling, GrainMotion, step_of_bed};

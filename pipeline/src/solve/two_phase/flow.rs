@@ -1,8 +1,10 @@
 //! The running flow, behind the door of every physics.
 
+use super::coarse::CoarseRecord;
 use super::energy::{EnergyRecord, from_the_bottom, is_conserving, uncertain};
 use super::{
-    bed::RunningSpheres, frame::FrameMotion, mesh::solid_above, spheres::told, tables::Tables,
+    bed::RunningSpheres, frame::FrameMotion, mesh::solid_above, since::Since, spheres::told,
+    tables::Tables,
 };
 use crate::solve::{blocks::with_forest, heat::HeatRecord};
 use cutlink_amr::dims;
@@ -12,35 +14,16 @@ use cutlink_flow::{
     Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
 };
 use cutlink_solver::AdaptationLook;
-use cutlink_vof::{
-    Advanced, InterfaceLook, LookParts, StepDone, TwoPhaseError, TwoPhaseFlow, TwoPhaseState,
-};
+use cutlink_vof::{Advanced, InterfaceLook, LookParts, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
 use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::{
     io::{Read, Write},
     sync::OnceLock,
 };
 
-/// What happened since the last line of the table.
-#[derive(Debug, Clone, Copy, Default)]
-struct Since {
-    substeps: u64,
-    iterations: u64,
-    courant: f64,
-    divergence: f64,
-    curvatures: [usize; 2],
-}
-
-impl Since {
-    fn add(&mut self, done: &StepDone) {
-        self.substeps += 1;
-        self.iterations += done.pressure_iterations as u64;
-        self.courant = self.courant.max(done.courant);
-        self.divergence = self.divergence.max(done.divergence);
-        self.curvatures = done.curvatures;
-    }
-}
+/// Lines of `phases.csv` between two looks at how coarse the cells are.
+const SAMPLE_EVERY: u64 = 16;
 
 /// Why a step was not done.
 enum Ended {
@@ -60,6 +43,7 @@ pub(super) type Watched<const D: usize> = (
     Option<FrameMotion<D>>,
     Option<RunningSpheres>,
     Option<HeatRecord>,
+    CoarseRecord,
 );
 
 /// A two-phase flow in a run. A step of the run is of a fixed length, and as many steps of the flow as that needs.
@@ -88,6 +72,8 @@ pub(super) struct TwoPhase<const D: usize> {
     spheres: Option<RunningSpheres>,
     /// Of a flow with heat.
     heat: Option<HeatRecord>,
+    /// How coarse its cells and steps are.
+    coarse: CoarseRecord,
     since: Since,
     all: Since,
     /// Volumes at the start.
@@ -104,7 +90,7 @@ impl<const D: usize> TwoPhase<D> {
         units: FieldUnits,
         every: u64,
         is_closed: bool,
-        (tables, frame, spheres, heat): Watched<D>,
+        (tables, frame, spheres, heat, coarse): Watched<D>,
     ) -> Self {
         // Spheres bring energy along, and so does heat that lifts.
         let lifts = (flow.heat_params()).is_some_and(|of| of.expansion != [0.0; 2]);
@@ -117,6 +103,7 @@ impl<const D: usize> TwoPhase<D> {
             frame,
             spheres,
             heat,
+            coarse,
             flow,
             mesh,
             now: OnceLock::new(),
@@ -465,6 +452,11 @@ where
             fits,
         ]);
         self.tables.phases.add(seen.step, line);
+        if seen.step > 0 && seen.step.is_multiple_of(SAMPLE_EVERY * self.every) {
+            self.coarse.sample(&self.flow);
+        }
+        let time = self.steps as f64 * self.dt;
+        self.coarse.line(&self.flow, &now, time, since.substeps);
         let of_spheres = match &mut self.spheres {
             Some(spheres) => {
                 spheres.add(seen.step, &self.flow);
@@ -488,6 +480,19 @@ where
         let is_warm = (self.heat.as_ref().zip(self.flow.heat_account()))
             .is_none_or(|(heat, now)| heat.is_settled(now, change));
         Some(is_at_rest && is_warm)
+    }
+
+    fn notes(&self) -> Map<String, Value> {
+        [("coarse".to_owned(), self.coarse.to_json())]
+            .into_iter()
+            .collect()
+    }
+
+    fn take_notes(&mut self, notes: Map<String, Value>) -> Result<(), Error> {
+        if let Some(kept) = notes.get("coarse") {
+            self.coarse.restore(kept);
+        }
+        Ok(())
     }
 
     fn report(&mut self, _seen: &Seen<'_, D>, _now: &mut FlowState<D>) -> Result<Report<D>, Error> {
@@ -543,22 +548,7 @@ where
     }
 
     fn judge(&self, _seen: &Seen<'_, D>, _statistics: &Statistics<'_, D>) -> Vec<Check> {
-        let mut checks = vec![
-            Check {
-                name: "Courant",
-                value: self.all.courant,
-                bars: [0.5, 0.6],
-                what: "largest Courant number of a step".into(),
-                remedy: Some("a smaller [numerics] cfl".into()),
-            },
-            Check {
-                name: "divergence",
-                value: self.all.divergence,
-                bars: [1e-4, 1e-2],
-                what: "largest divergence of a cell times the step".into(),
-                remedy: Some("a smaller [numerics] tolerance".into()),
-            },
-        ];
+        let mut checks = self.all.judge();
         if self.is_closed {
             checks.push(Check {
                 name: "volume",
@@ -569,6 +559,10 @@ where
                 remedy: Some("a smaller [numerics] cfl".into()),
             });
         }
+        // The last sample is not kept, so that a run that goes on has those of one without a pause.
+        let mut coarse = self.coarse.clone();
+        coarse.sample(&self.flow);
+        checks.extend(coarse.judge());
         checks.extend(self.energy.as_ref().and_then(EnergyRecord::judge));
         if let (Some(heat), Some(now)) = (&self.heat, self.flow.heat_account()) {
             checks.extend(heat.check(now));

@@ -276,7 +276,7 @@ pub(super) fn record<const D: usize>(
 }
 
 /// The time in which conduction alone takes the box's longest wave down by a factor of e, in the fluid that takes longest, s.
-fn slowest<const D: usize>(heat: &CaseHeat<D>, flow: &TwoPhaseFlow<D>) -> f64 {
+pub(super) fn slowest<const D: usize>(heat: &CaseHeat<D>, flow: &TwoPhaseFlow<D>) -> f64 {
     let [low, high] = flow.mesh().corners();
     let edge = (0..D).map(|a| high[a] - low[a]).fold(0.0, f64::max);
     let density = flow.params().phases.density;

@@ -3,6 +3,7 @@
 use super::{
     bed::RunningSpheres,
     case::TwoPhaseCase,
+    coarse::CoarseRecord,
     flow::TwoPhase,
     heat,
     resolve::TwoPhaseSetting,
@@ -144,7 +145,11 @@ impl TwoPhaseCase {
         let of_spheres = running.as_ref().map(RunningSpheres::columns);
         let tables = Tables::new(measured, &flow, dt, of_spheres.unwrap_or_default());
         let record = heat.as_ref().and_then(|of| heat::record(of, &flow, dt));
-        let watched = (tables, frame, running, record);
+        let coarse = CoarseRecord::new(
+            &flow,
+            heat.as_ref().map(|of| (of, heat::slowest(of, &flow))),
+        );
+        let watched = (tables, frame, running, record, coarse);
         let mut flow = TwoPhase::new(flow, mesh, dt, units, every, is_closed, watched);
         flow.look().map_err(named)?;
         if only_plan {

@@ -1,0 +1,93 @@
+//! How coarse the cells are for a flow.
+
+use crate::compiled::compiled;
+use crate::curvature::curvature;
+use crate::flow::TwoPhaseFlow;
+use crate::mesh::{STEP, Tile, in_tile};
+use cutlink_amr::dims;
+use rayon::prelude::*;
+
+/// How coarse the cells of a state are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Coarseness {
+    /// The mean square of what the velocity changes by from cell to cell, over that of the velocity, both weighted by mass: 2 (k h)² of
+    /// waves of wave number k. 0 of fluids at rest.
+    pub waves: f64,
+    /// The mean square of the width of cells over the radius of curvature of the interface, with surface tension; 1 of cells whose
+    /// curvature is not found.
+    pub curvature: f64,
+    /// What a layer along the interface adds to the friction, as a share of all: in its cells viscosities are mean values by volume,
+    /// where those by resistance would be right along the interface.
+    pub friction: f64,
+    /// The power of friction, W; in 2D per metre of depth.
+    pub power: f64,
+}
+
+impl<const D: usize> TwoPhaseFlow<D> {
+    /// How coarse the cells are. Costs about as much as the forces of a step, without the pressure.
+    pub fn coarseness(&self) -> Coarseness {
+        (compiled::<D>().coarseness)(self)
+    }
+
+    pub(crate) fn coarseness_here(&self) -> Coarseness {
+        let (velocity, phases) = (&self.host.fields.velocity, &self.params.phases);
+        let cells = dims::cells(D);
+        let mesh = &self.mesh;
+        let of = |tile: &mut Tile, block: usize| {
+            let mut sums = [0.0; 4];
+            if !mesh.blocks.is_leaf(block) {
+                return sums;
+            }
+            for u in velocity {
+                mesh.tile(u, block, tile);
+                for cell in (0..cells).filter(|&cell| !mesh.is_solid(block, cell)) {
+                    let alpha = self.alpha()[block * cells + cell].clamp(0.0, 1.0);
+                    let at = in_tile::<D>(cell);
+                    let change = |a: usize| 0.5 * (tile[at + STEP[a]] - tile[at - STEP[a]]);
+                    let changes: f64 = (0..D).map(|a| change(a).powi(2)).sum();
+                    let mass = phases.rho(alpha) * mesh.volume_of(block);
+                    let [mu, off] = viscosity(phases.viscosity, alpha);
+                    let power = mu * changes * mesh.width_of(block).powi(D as i32 - 2);
+                    let own = [mass * changes, mass * tile[at].powi(2), power, power * off];
+                    sums = std::array::from_fn(|i| sums[i] + own[i]);
+                }
+            }
+            sums
+        };
+        let blocks = (0..mesh.blocks.len()).into_par_iter();
+        let parts: Vec<[f64; 4]> = blocks.map_init(Tile::new, of).collect();
+        let [changes, all, power, off] =
+            (parts.iter()).fold([0.0; 4], |sum, of| std::array::from_fn(|i| sum[i] + of[i]));
+        let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
+        Coarseness {
+            waves: share(changes, all),
+            friction: share(off, power),
+            power,
+            curvature: match phases.surface_tension > 0.0 {
+                true => self.curvature_of_cells(),
+                false => 0.0,
+            },
+        }
+    }
+
+    /// The mean square of the curvature times the width of a cell, over the number of principal curvatures.
+    fn curvature_of_cells(&self) -> f64 {
+        let h = self.mesh.width(self.mesh.blocks.finest()) / (D - 1) as f64;
+        let found = curvature(&self.mesh, &self.params, self.alpha());
+        let known = found.of.iter().filter(|value| !value.is_nan());
+        let none = (found.missing as f64, found.missing);
+        let (sum, count) = known.fold(none, |(sum, count), value| {
+            (sum + (value * h).powi(2), count + 1)
+        });
+        sum / count.max(1) as f64
+    }
+}
+
+/// The mean viscosity of a cell by volume, and that over the one by resistance, less 1.
+fn viscosity([liquid, gas]: [f64; 2], alpha: f64) -> [f64; 2] {
+    let mean = gas + (liquid - gas) * alpha;
+    match mean > 0.0 {
+        true => [mean, mean * (alpha / liquid + (1.0 - alpha) / gas) - 1.0],
+        false => [0.0, 0.0],
+    }
+}
