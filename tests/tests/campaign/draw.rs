@@ -2,10 +2,24 @@
 //! [`walls`](crate::walls).
 
 use crate::{answers, random::Random, walls};
-use std::{f64::consts::PI, fmt::Write as _};
+use std::{
+    f64::consts::PI,
+    fmt::{self, Write as _},
+    sync::Arc,
+};
+
+/// The exact values of one component of all probes, at a time.
+#[derive(Clone)]
+pub(crate) struct Field(pub(crate) Arc<dyn Fn(f64) -> Vec<f64>>);
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Field")
+    }
+}
 
 /// What is compared with the exact value.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Read {
     /// The mean velocity along x of all probes at the last time.
     Mean,
@@ -19,6 +33,18 @@ pub(crate) enum Read {
     Least,
     /// The size of a coefficient of `forces.csv` in its last line, over this factor.
     Coefficient(&'static str, f64),
+    /// 1, and the rms distance of a component of all probes at the last time from the exact field, over this scale.
+    Field(usize, Field, f64),
+    /// The pressure of the first probe less that of the second one.
+    Jump,
+    /// The last value of a column of a table.
+    Last(&'static str, &'static str),
+    /// How often a column of a table passes this value, over twice the time between the first and the last passage.
+    Frequency(&'static str, &'static str, f64),
+    /// What is left of a column of a table above its end, over what is left by a decay of this rate.
+    Left(&'static str, &'static str, [f64; 2]),
+    /// The way of a column of `phases.csv` since the start, over that at a constant speed and acceleration.
+    Way(&'static str, [f64; 2]),
 }
 
 /// A flow with a known answer.

@@ -1,7 +1,7 @@
 //! Runs a case, and counts errors by verdict.
 
-use crate::draw::{Drawn, Read};
-use cutlink::{Case, ErrorKind, RunOptions};
+use crate::draw::{Drawn, Field, Read};
+use cutlink::{AnyCase, ErrorKind, RunOptions};
 use std::{collections::BTreeMap, fmt, fs, path::Path};
 
 /// How a flow ended.
@@ -74,10 +74,12 @@ pub(crate) fn run(drawn: &Drawn) -> Outcome {
         fs::write(folder.path().join(name), text).expect("a file");
     }
     let place = folder.path().display().to_string();
-    let mut case = Case::from_toml(&drawn.case.replace("FOLDER", &place))
+    let file = folder.path().join("case.toml");
+    fs::write(&file, drawn.case.replace("FOLDER", &place)).expect("a file");
+    let mut case = AnyCase::read(&file)
         .unwrap_or_else(|error| panic!("{}: {error}\n{}", drawn.name, drawn.case));
     let out = folder.path().join("out");
-    case.output.folder = Some(out.clone());
+    *case.folder() = Some(out.clone());
     let options = RunOptions {
         threads: 1,
         ..RunOptions::default()
@@ -130,7 +132,7 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
     let mean = |points: &[&[f64]], c: usize| {
         points.iter().map(|point| point[c]).sum::<f64>() / points.len() as f64
     };
-    match drawn.read {
+    match &drawn.read {
         Read::Mean => mean(&last, 0),
         Read::Gradient(length) => {
             let (from, to) = last.split_at(last.len() / 2);
@@ -139,6 +141,34 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
         Read::Least => {
             let row: Vec<f64> = last.iter().map(|point| point[0]).collect();
             least(&row)
+        }
+        Read::Field(component, Field(exact), scale) => {
+            let (Some((time, _)), false) = (probes.last(), last.is_empty()) else {
+                return f64::NAN;
+            };
+            let values = exact(*time);
+            let squares = (last.iter().zip(&values))
+                .map(|(point, value)| (point[*component] - value).powi(2));
+            1.0 + (squares.sum::<f64>() / values.len() as f64).sqrt() / scale
+        }
+        Read::Jump => last[0][columns - 1] - last[1][columns - 1],
+        Read::Last(table, column) => last_of(&folder.join(table), column),
+        Read::Frequency(table, column, middle) => {
+            frequency(&column_of(&folder.join(table), column), *middle)
+        }
+        Read::Left(table, column, [end, rate]) => {
+            let values = column_of(&folder.join(table), column);
+            let (Some((_, from)), Some((time, to))) = (values.first(), values.last()) else {
+                return f64::NAN;
+            };
+            (to - end) / (from - end) * (rate * time).exp()
+        }
+        Read::Way(column, [speed, acceleration]) => {
+            let values = column_of(&folder.join("phases.csv"), column);
+            let (Some((_, from)), Some((time, to))) = (values.first(), values.last()) else {
+                return f64::NAN;
+            };
+            (to - from) / (time * (speed + 0.5 * acceleration * time))
         }
         Read::Coefficient(column, factor) => {
             last_of(&folder.join("forces.csv"), column).abs() / factor
@@ -155,7 +185,7 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
                 return f64::NAN;
             };
             // Columns: density, kinetic energy.
-            let energy = |line: &(f64, Vec<f64>)| line.1[1] - mean_flow * line.1[0];
+            let energy = |line: &(f64, Vec<f64>)| line.1[1] - *mean_flow * line.1[0];
             -(energy(end) / energy(first)).ln() / (end.0 - first.0)
         }
     }
@@ -169,6 +199,30 @@ fn least(row: &[f64]) -> f64 {
             let [a, b, c] = [row[at - 1], row[at], row[at + 1]];
             b - (c - a).powi(2) / (8.0 * (a - 2.0 * b + c))
         }
+        _ => f64::NAN,
+    }
+}
+
+/// The values of a column, with the times.
+fn column_of(path: &Path, column: &str) -> Vec<(f64, f64)> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let names = text.lines().next().unwrap_or_default().split(',').skip(2);
+    let at = names.into_iter().position(|name| name == column);
+    let lines = lines(path).into_iter();
+    at.map_or_else(Vec::new, |at| {
+        lines.map(|(time, values)| (time, values[at])).collect()
+    })
+}
+
+/// Passages of a value over twice the time between the first and the last one, interpolated.
+fn frequency(values: &[(f64, f64)], middle: f64) -> f64 {
+    let passage = |two: &[(f64, f64)]| {
+        let [a, b] = [two[0].1 - middle, two[1].1 - middle];
+        (a * b < 0.0).then(|| two[0].0 + (two[1].0 - two[0].0) * a / (a - b))
+    };
+    let times: Vec<f64> = values.windows(2).filter_map(passage).collect();
+    match times[..] {
+        [first, .., last] => 0.5 * (times.len() - 1) as f64 / (last - first),
         _ => f64::NAN,
     }
 }

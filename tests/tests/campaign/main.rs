@@ -13,12 +13,15 @@
 //! | `answers` | formulas and tables |
 //! | `draw` | a case, and how to read its answer |
 //! | `walls` | the same of flows that walls move, and of bodies in channels |
+//! | `two_phase`, `flux` | the same of two-phase flow and flux reconstruction |
 //! | `judge` | runs a case; the table of errors by verdict |
 
 mod answers;
 mod draw;
+mod flux;
 mod judge;
 mod random;
+mod two_phase;
 mod walls;
 
 use draw::Drawn;
@@ -31,11 +34,16 @@ const BAR: f64 = 0.03;
 const WORK: [f64; 2] = [2e6, 1.6e7];
 
 /// Draws and runs flows; prints the silent ones.
-fn campaign(seed: u64, count: usize, most: f64) -> (Table, Vec<String>) {
+fn campaign(
+    draw: fn(&mut Random) -> Drawn,
+    seed: u64,
+    count: usize,
+    most: f64,
+) -> (Table, Vec<String>) {
     let mut random = Random::new(seed);
     let (mut table, mut silent) = (Table::default(), Vec::new());
     for _ in 0..count {
-        let drawn = std::iter::repeat_with(|| Drawn::new(&mut random))
+        let drawn = std::iter::repeat_with(|| draw(&mut random))
             .find(|drawn| drawn.work() <= most)
             .expect("small flows are drawn");
         let outcome = judge::run(&drawn);
@@ -47,22 +55,41 @@ fn campaign(seed: u64, count: usize, most: f64) -> (Table, Vec<String>) {
     (table, silent)
 }
 
-#[test]
+/// A campaign of a kind of flows: of those with the tests, or of what is asked for.
 #[expect(clippy::print_stdout, reason = "the table of a campaign")]
-fn no_drawn_flow_is_wrong_without_a_doubt() {
+fn run(kind: &str, draw: fn(&mut Random) -> Drawn, [seed, count]: [u64; 2]) {
     let given = std::env::var("CUTLINK_CAMPAIGN").ok();
-    let numbers = given.as_deref().map(|text| {
-        let (seed, count) = text.split_once(',').expect("CUTLINK_CAMPAIGN=SEED,COUNT");
+    let asked = given.as_deref().map(|text| {
+        let words: Vec<&str> = text.split(',').collect();
+        let number = |n: usize| words[n].parse().expect("CUTLINK_CAMPAIGN=SEED,COUNT,KIND");
         (
-            seed.parse().expect("a seed"),
-            count.parse().expect("a number of flows"),
+            words.get(2).copied().unwrap_or("lattice"),
+            [number(0), number(1)],
         )
     });
-    let most = WORK[usize::from(numbers.is_some())];
-    let (seed, count) = numbers.unwrap_or((5, 40));
-    let (table, silent) = campaign(seed, count, most);
+    if asked.is_some_and(|(other, _)| other != kind) {
+        return;
+    }
+    let most = WORK[usize::from(asked.is_some())];
+    let [seed, count] = asked.map_or([seed, count], |(_, numbers)| numbers);
+    let (table, silent) = campaign(draw, seed, count as usize, most);
     println!("{table}");
     assert!(silent.is_empty(), "{}", silent.join("\n"));
+}
+
+#[test]
+fn no_drawn_flow_is_wrong_without_a_doubt() {
+    run("lattice", Drawn::new, [5, 40]);
+}
+
+#[test]
+fn no_drawn_two_phase_flow_is_wrong_without_a_doubt() {
+    run("two-phase", Drawn::two_phase, [7, 30]);
+}
+
+#[test]
+fn no_drawn_flow_by_flux_reconstruction_is_wrong_without_a_doubt() {
+    run("flux", Drawn::flux, [7, 30]);
 }
 
 /// A flow whose answer is taken to be another one is caught, and so is one without a number.
@@ -74,6 +101,11 @@ fn a_wrong_flow_without_a_doubt_is_seen() {
     assert!(judge::run(&drawn).is_silent(BAR), "5 % off");
     drawn.exact = f64::NAN;
     assert!(judge::run(&drawn).is_silent(BAR), "no number");
+    for mut drawn in [two_phase::plain_tank(), flux::plain_sound()] {
+        assert!(!judge::run(&drawn).is_silent(BAR), "{drawn:?}");
+        drawn.exact *= 1.05;
+        assert!(judge::run(&drawn).is_silent(BAR), "{drawn:?}");
+    }
     // At Re 0.3 and the lattice velocity that once was the default, regularized collision is 11 % off, and says so.
     let mut viscous = draw::plain_channel(16, 0.3);
     viscous.case = viscous.case.replace(
