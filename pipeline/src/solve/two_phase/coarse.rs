@@ -6,8 +6,8 @@ use cutlink_vof::{PhaseIntegrals, TwoPhaseFlow};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
 
-/// Error over [`Coarseness::waves`](cutlink_vof::Coarseness): of the period of standing waves.
-const OF_WAVES: f64 = 0.15;
+/// Error over [`Coarseness::waves`](cutlink_vof::Coarseness): of the period of standing waves without surface tension, and with it.
+const OF_WAVES: [f64; 2] = [0.15, 0.3];
 /// Error over the square of the width of cells over the radius of curvature: of the period of drops.
 const OF_CURVATURE: f64 = 1.7;
 /// Error over the square of the width of cells over the thickness of thermal layers: of the heat through walls.
@@ -24,6 +24,10 @@ const OF_STEPS: [f64; 2] = [0.02, f64::INFINITY];
 /// How coarse the cells and steps of a run were.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CoarseRecord {
+    /// [`OF_WAVES`].
+    of_waves: f64,
+    /// Whether walls alone drive the flow, so that its friction is all there is.
+    is_sheared: bool,
     /// Samples, and the sums of their waves, curvatures, friction and its power.
     samples: [f64; 5],
     /// The time of the last line, the largest kinetic energy, and the way of the fastest and of the mean fluid in finest cells.
@@ -61,6 +65,8 @@ impl CoarseRecord {
             error: 0.0,
         };
         Self {
+            of_waves: OF_WAVES[usize::from(phases.surface_tension > 0.0)],
+            is_sheared: phases.surface_tension == 0.0 && flow.params().gravity == [0.0; D],
             samples: [0.0; 5],
             way: [0.0; 4],
             decay: (is_one && is_free && mu > 0.0).then_some(decay),
@@ -164,11 +170,15 @@ impl CoarseRecord {
             0.0
         };
         // What friction takes on the way, of all energy there was.
-        let share = power * time / (power * time + kinetic).max(f64::MIN_POSITIVE);
+        let share = if self.is_sheared {
+            power * time / (power * time + kinetic).max(f64::MIN_POSITIVE)
+        } else {
+            0.0
+        };
         let layer = self.heat.as_ref().map_or(0.0, HeatLayers::layer);
         let all = [
             (
-                (OF_WAVES * moves).max(damped),
+                (self.of_waves * moves).max(damped),
                 format!("waves of {:.1} cells", 2.0 * PI * cells(0.5 * moves)),
             ),
             (
