@@ -102,9 +102,8 @@ fn optimization() {
 #[cfg(feature = "cuda")]
 fn main() -> Result<(), String> {
     use constants::{
-        DIRECTION_BITS, F16_SCALE, LEAST_UNDAMPED, NEAREST_BODIES, OperatorKind, SUMS, balance,
-        closure, condition, heat_face, indicator, integral, kept, launch, law, odd, opening,
-        profile, scheme, slot, source,
+        DIRECTION_BITS, F16_SCALE, NEAREST_BODIES, OperatorKind, balance, closure, condition,
+        heat_face, indicator, kept, law, odd, profile, scheme, slot, source,
     };
     use cutlink_nvcc::Constant;
     optimization();
@@ -165,6 +164,31 @@ fn main() -> Result<(), String> {
         ("OVERLAP", Constant::U8(slot::OVERLAP)),
         ("EXCHANGES", Constant::U8(slot::EXCHANGES)),
         ("IS_SPECIAL", Constant::U8(slot::IS_SPECIAL)),
+        ("KEPT", Constant::U32(kept::VALUES)),
+        ("STEPPED", Constant::U32(kept::STEPPED)),
+    ];
+    let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
+    println!("cargo::rerun-if-changed=src/lattice.rs");
+    let header = format!("{out}/lattices.cuh");
+    std::fs::write(&header, write::lattices()).map_err(|e| format!("{header}: {e}"))?;
+    cutlink_nvcc::KernelBuild::of("src/kernels/cuda")?
+        .constants(
+            "solver_constants",
+            "src/constants.rs",
+            &[&values[..], &sizes()].concat(),
+        )?
+        .headers_of("amr")?
+        .headers_of("device")?
+        .headers_in(out.as_ref())
+        .compile()
+}
+
+/// Launch sizes, sizes of sums, and numbers of openings.
+#[cfg(feature = "cuda")]
+fn sizes() -> [(&'static str, cutlink_nvcc::Constant); 19] {
+    use constants::{LEAST_UNDAMPED, SUMS, integral, launch, opening};
+    use cutlink_nvcc::Constant;
+    [
         ("ANCHOR", Constant::F64(opening::ANCHOR)),
         (
             "OUTFLOW_STRESS_2D",
@@ -190,19 +214,7 @@ fn main() -> Result<(), String> {
         ("TILE_AROUND", Constant::Int(launch::TILE_AROUND as i32)),
         ("INTEGRALS", Constant::Int(integral::VALUES as i32)),
         ("SUMMED", Constant::Int(integral::SUMMED as i32)),
-        ("KEPT", Constant::U32(kept::VALUES)),
-        ("STEPPED", Constant::U32(kept::STEPPED)),
-    ];
-    let out = std::env::var("OUT_DIR").map_err(|e| e.to_string())?;
-    println!("cargo::rerun-if-changed=src/lattice.rs");
-    let header = format!("{out}/lattices.cuh");
-    std::fs::write(&header, write::lattices()).map_err(|e| format!("{header}: {e}"))?;
-    cutlink_nvcc::KernelBuild::of("src/kernels/cuda")?
-        .constants("solver_constants", "src/constants.rs", &values)?
-        .headers_of("amr")?
-        .headers_of("device")?
-        .headers_in(out.as_ref())
-        .compile()
+    ]
 }
 
 #[cfg(not(feature = "cuda"))]

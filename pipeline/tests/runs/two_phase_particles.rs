@@ -190,7 +190,11 @@ fn a_sphere_on_the_floor_weighs_what_it_weighs_in_oil() {
     }
     // Few cells across the sphere; nothing else is doubtful.
     assert_eq!(summary.verdict(), Some("doubtful"), "{verdict}");
-    assert_eq!(verdict.matches("\"grade\":\"doubtful\"").count(), 2, "{verdict}");
+    assert_eq!(
+        verdict.matches("\"grade\":\"doubtful\"").count(),
+        2,
+        "{verdict}"
+    );
     // Of the potential energy: at rest, above the floor by a radius.
     let height = last(&particles, "centre z");
     let energy = last(&particles, "potential energy");

@@ -556,9 +556,7 @@ fn warm_wave(setting: &Setting, random: &mut Random) -> Drawn {
 /// Natural convection in a square.
 fn convection(setting: &Setting, random: &mut Random) -> Drawn {
     let [rayleigh, nusselt] = random.of(&answers::CONVECTION);
-    let fluid = format!(
-        "{{ density = 1, viscosity = 0.71e-3, heat_capacity = 1, conductivity = 1e-3, expansion = 0.1 }}"
-    );
+    let fluid = "{ density = 1, viscosity = 0.71e-3, heat_capacity = 1, conductivity = 1e-3, expansion = 0.1 }";
     let weight = 0.71e-5 * rayleigh;
     let time = 400.0;
     Drawn {
