@@ -147,7 +147,6 @@ impl<const D: usize> Modes<D> {
         [self.values, self.coefficient, self.weights].concat()
     }
 
-    /// Takes the mode away on an axis.
     /// The square of the norm of what has this mode on an axis.
     pub(crate) fn part(&self, axis: u32, values: &[f64]) -> f64 {
         let mut rest = values.to_vec();
@@ -156,6 +155,7 @@ impl<const D: usize> Modes<D> {
         self.norm(&rest).powi(2)
     }
 
+    /// Takes the mode away on an axis.
     fn remove(&self, axis: u32, values: &mut [f64]) {
         let q = self.values.len();
         let stride = q.pow(axis);

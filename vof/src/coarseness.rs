@@ -11,7 +11,7 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Coarseness {
     /// The mean square of what the velocity changes by from cell to cell, over that of the velocity, both weighted by mass: 2 (k h)² of
-    /// waves of wave number k. 0 of fluids at rest.
+    /// waves of wave number k. In a box that is periodic along all axes, of the velocity less its mean. 0 of fluids at rest.
     pub waves: f64,
     /// The mean square of the width of cells over the radius of curvature of the interface, with surface tension; 1 of cells whose
     /// curvature is not found.
@@ -21,6 +21,36 @@ pub struct Coarseness {
     pub friction: f64,
     /// The power of friction, W; in 2D per metre of depth.
     pub power: f64,
+    /// The kinetic energy, in a periodic box less that of the mean velocity, J; in 2D per metre of depth.
+    pub kinetic: f64,
+}
+
+/// Sums over cells: mass times squares of changes and of velocities, power of friction, and its part at the interface; by axis, mass and
+/// momentum.
+#[derive(Clone, Copy)]
+struct Sums<const D: usize> {
+    of: [f64; 4],
+    mass: [f64; D],
+    momentum: [f64; D],
+}
+
+impl<const D: usize> Default for Sums<D> {
+    fn default() -> Self {
+        Self {
+            of: [0.0; 4],
+            mass: [0.0; D],
+            momentum: [0.0; D],
+        }
+    }
+}
+
+impl<const D: usize> Sums<D> {
+    fn and(mut self, more: Self) -> Self {
+        self.of = std::array::from_fn(|i| self.of[i] + more.of[i]);
+        self.mass = std::array::from_fn(|a| self.mass[a] + more.mass[a]);
+        self.momentum = std::array::from_fn(|a| self.momentum[a] + more.momentum[a]);
+        self
+    }
 }
 
 impl<const D: usize> TwoPhaseFlow<D> {
@@ -34,11 +64,11 @@ impl<const D: usize> TwoPhaseFlow<D> {
         let cells = dims::cells(D);
         let mesh = &self.mesh;
         let of = |tile: &mut Tile, block: usize| {
-            let mut sums = [0.0; 4];
+            let mut sums = Sums::<D>::default();
             if !mesh.blocks.is_leaf(block) {
                 return sums;
             }
-            for u in velocity {
+            for (axis, u) in velocity.iter().enumerate() {
                 mesh.tile(u, block, tile);
                 for cell in (0..cells).filter(|&cell| !mesh.is_solid(block, cell)) {
                     let alpha = self.alpha()[block * cells + cell].clamp(0.0, 1.0);
@@ -49,20 +79,29 @@ impl<const D: usize> TwoPhaseFlow<D> {
                     let [mu, off] = viscosity(phases.viscosity, alpha);
                     let power = mu * changes * mesh.width_of(block).powi(D as i32 - 2);
                     let own = [mass * changes, mass * tile[at].powi(2), power, power * off];
-                    sums = std::array::from_fn(|i| sums[i] + own[i]);
+                    sums.of = std::array::from_fn(|i| sums.of[i] + own[i]);
+                    sums.mass[axis] += mass;
+                    sums.momentum[axis] += mass * tile[at];
                 }
             }
             sums
         };
         let blocks = (0..mesh.blocks.len()).into_par_iter();
-        let parts: Vec<[f64; 4]> = blocks.map_init(Tile::new, of).collect();
-        let [changes, all, power, off] =
-            (parts.iter()).fold([0.0; 4], |sum, of| std::array::from_fn(|i| sum[i] + of[i]));
+        let parts: Vec<Sums<D>> = blocks.map_init(Tile::new, of).collect();
+        let sums = parts.into_iter().fold(Sums::default(), Sums::and);
+        let [changes, mut all, power, off] = sums.of;
+        if mesh.blocks.periodic().iter().all(|is| *is) {
+            let of_mean = |a: usize| sums.momentum[a].powi(2) / sums.mass[a];
+            let about = all - (0..D).map(of_mean).sum::<f64>();
+            // Of a uniform flow it is rounding.
+            all = if about > 1e-10 * all { about } else { 0.0 };
+        }
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
         Coarseness {
             waves: share(changes, all),
             friction: share(off, power),
             power,
+            kinetic: 0.5 * all,
             curvature: match phases.surface_tension > 0.0 {
                 true => self.curvature_of_cells(),
                 false => 0.0,

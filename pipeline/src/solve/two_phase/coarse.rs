@@ -2,12 +2,13 @@
 
 use super::{heat::CaseHeat, layers::HeatLayers};
 use cutlink_flow::Check;
-use cutlink_vof::{PhaseIntegrals, TwoPhaseFlow};
+use cutlink_vof::{BoxFace, PhaseIntegrals, TwoPhaseFlow};
 use serde_json::{Value, json};
 use std::f64::consts::PI;
 
-/// Error over [`Coarseness::waves`](cutlink_vof::Coarseness): of the period of standing waves without surface tension, and with it.
-const OF_WAVES: [f64; 2] = [0.15, 0.3];
+/// Error over [`Coarseness::waves`](cutlink_vof::Coarseness): of the period of standing waves; of the pressure in a channel of one
+/// fluid; of the period with surface tension.
+const OF_WAVES: [f64; 3] = [0.15, 0.5, 0.3];
 /// Error over the square of the width of cells over the radius of curvature: of the period of drops.
 const OF_CURVATURE: f64 = 1.7;
 /// Error over the square of the width of cells over the thickness of thermal layers: of the heat through walls.
@@ -59,13 +60,19 @@ impl CoarseRecord {
         let ([rho, other], [mu, as_viscous]) = (phases.density, phases.viscosity);
         let is_one = (rho - other).abs() < 1e-9 * rho && (mu - as_viscous).abs() < 1e-9 * mu;
         let is_free = flow.mesh().blocks().periodic().iter().all(|is| *is) && heat.is_none();
+        let faces = flow.params().faces.iter().flatten();
+        let mut walls = faces.filter(|face| matches!(face, BoxFace::NoSlip));
+        let has_walls = is_one && mu > 0.0 && heat.is_none() && walls.next().is_some();
         let decay = Decay {
             viscosity: mu / rho,
-            kinetic: flow.integrals().kinetic,
+            kinetic: flow.coarseness().kinetic,
             error: 0.0,
         };
         Self {
-            of_waves: OF_WAVES[usize::from(phases.surface_tension > 0.0)],
+            of_waves: OF_WAVES[match phases.surface_tension > 0.0 {
+                true => 2,
+                false => usize::from(has_walls),
+            }],
             is_sheared: phases.surface_tension == 0.0 && flow.params().gravity == [0.0; D],
             samples: [0.0; 5],
             way: [0.0; 4],
@@ -103,13 +110,14 @@ impl CoarseRecord {
             mean + over * speed / h,
         ];
         if let Some(decay) = &mut self.decay {
-            if over > 0.0 && now.kinetic > 0.0 {
-                let rate = 0.5 * (decay.kinetic / now.kinetic).ln().abs() / over;
+            let kinetic = flow.coarseness().kinetic;
+            if over > 0.0 && kinetic > 0.0 {
+                let rate = 0.5 * (decay.kinetic / kinetic).ln().abs() / over;
                 // (1 + r dt)^(-t/dt) is off by r² dt t / 2 of it, and differences of a wave by (k h)² / 12 with r = ν k².
                 let step = over / substeps.max(1) as f64;
                 decay.error += rate * rate * over * (step + h * h / (6.0 * decay.viscosity));
             }
-            decay.kinetic = now.kinetic;
+            decay.kinetic = kinetic;
         }
         if let Some(heat) = &mut self.heat {
             heat.line(flow, time, substeps);

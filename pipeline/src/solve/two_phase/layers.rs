@@ -72,10 +72,13 @@ impl HeatLayers {
             let most = before.max(differences).max(f64::MIN_POSITIVE);
             let rate = (differences - before).abs() / most / over;
             // (1 + r dt)^(-t/dt) is off by r² dt t / 2 of it, and differences of a wave by (k h)² / 12, where r = α k².
-            let step = 0.5 * over / substeps as f64;
+            let steps = substeps as f64;
+            let step = 0.5 * over / steps;
             let of_cells = (h / self.edge).powi(2) * self.slowest / 12.0;
             let error = rate * rate * over * (step + of_cells) * most;
-            self.found[0] = (self.found[0] + error) * (-over / self.slowest).exp();
+            // Steps of first order damp what is left less than time does.
+            let damping = (1.0 + over / steps / self.slowest).powf(-steps);
+            self.found[0] = (self.found[0] + error) * damping;
             let range = now.extremes[1] - now.extremes[0];
             let of_side = |&(side, [area, width]): &(usize, [f64; 2])| {
                 let flux = (now.through[side] - self.through[side]).abs() / over / area;
