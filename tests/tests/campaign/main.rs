@@ -55,7 +55,7 @@ fn campaign(
     (table, silent)
 }
 
-/// A campaign of a kind of flows: of those with the tests, or of what is asked for.
+/// Draws flows of one kind: as many as run with the tests, or as many as `CUTLINK_CAMPAIGN` asks for.
 #[expect(clippy::print_stdout, reason = "the table of a campaign")]
 fn run(kind: &str, draw: fn(&mut Random) -> Drawn, [seed, count]: [u64; 2]) {
     let given = std::env::var("CUTLINK_CAMPAIGN").ok();

@@ -82,9 +82,16 @@ impl HeatLayers {
             let range = now.extremes[1] - now.extremes[0];
             let of_side = |&(side, [area, width]): &(usize, [f64; 2])| {
                 let flux = (now.through[side] - self.through[side]).abs() / over / area;
-                width * flux / (self.conductivity * range)
+                // Without a difference of temperatures there is no layer.
+                if range == 0.0 {
+                    0.0
+                } else {
+                    width * flux / (self.conductivity * range)
+                }
             };
-            self.found[1] = self.sides.iter().map(of_side).fold(0.0, f64::max);
+            // What is not a number stays, so that it is seen.
+            let larger = |a: f64, b| if a.is_nan() || a > b { a } else { b };
+            self.found[1] = self.sides.iter().map(of_side).fold(0.0, larger);
         }
         self.through.copy_from_slice(&now.through[..2 * D]);
         self.last = [time, differences];
