@@ -32,7 +32,7 @@ pub use exported::Exported;
 pub use failure::{ErrorKind, Failure};
 pub use file_map::FileMap;
 pub use named::Named;
-pub use real::Real;
+pub use real::{Real, larger_or_nan};
 pub use union_find::UnionFind;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -41,6 +41,12 @@ pub trait Real:
     }
 }
 
+/// The larger of two, or NaN where either is: for largest values that are to show what is no number.
+#[inline(always)]
+pub fn larger_or_nan(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
+}
+
 macro_rules! real {
     ($type:ty) => {
         impl Real for $type {

@@ -5,6 +5,7 @@ use crate::{
     kernels::{Kernels, sizes},
     sensor::Modes,
 };
+use cutlink_device::larger_or_nan;
 use rayon::prelude::*;
 
 /// What the elements do not resolve of a flow: estimates of the error, relative to the deviation from the mean.
@@ -122,10 +123,11 @@ fn estimate<const D: usize>(sums: &Sums<D>, p: usize, deviation: f64, bytes: usi
             .enumerate()
             .take(p.min(2))
             .map(half)
-            .fold(0.0, f64::max);
+            .fold(0.0, larger_or_nan);
         let [high, passed] = parts[0].map(|x| x + f64::MIN_POSITIVE);
         let below = parts[1].map(|x| x + f64::MIN_POSITIVE);
-        let rate = (passed / high).max(if p > 1 { below[1] / below[0] } else { 0.0 });
+        let of_below = if p > 1 { below[1] / below[0] } else { 0.0 };
+        let rate = larger_or_nan(passed / high, of_below);
         let [next, damping] = errors(p, widest);
         of.now = of.now.hypot(next);
         of.rate += damping * rate;

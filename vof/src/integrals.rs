@@ -5,8 +5,8 @@ use crate::flow::TwoPhaseFlow;
 use crate::interface::{Kind, is_in_one};
 use crate::mesh::{Tile, in_tile};
 use crate::normal;
-use crate::survey::larger;
 use cutlink_amr::dims;
+use cutlink_device::larger_or_nan;
 use rayon::prelude::*;
 
 /// Blocks that a task sums over.
@@ -77,7 +77,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             sum.volume[1] += (1.0 - c) * volume;
             sum.kinetic += 0.5 * mass * square;
             sum.potential -= mass * params.head(at);
-            sum.largest_velocity = larger(sum.largest_velocity, square.sqrt());
+            sum.largest_velocity = larger_or_nan(sum.largest_velocity, square.sqrt());
             for a in 0..D {
                 sum.centre[a] += c * volume * at[a];
                 sum.mean_velocity[a] += c * volume * u[a];
@@ -132,7 +132,7 @@ impl<const D: usize> PhaseIntegrals<D> {
                 std::array::from_fn(|a| own[0][a].min(its[0][a])),
                 std::array::from_fn(|a| own[1][a].max(its[1][a])),
             ],
-            largest_velocity: larger(self.largest_velocity, other.largest_velocity),
+            largest_velocity: larger_or_nan(self.largest_velocity, other.largest_velocity),
         }
     }
 }

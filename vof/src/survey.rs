@@ -6,6 +6,7 @@ use crate::interface::Kind;
 use crate::mesh::FlowMesh;
 use crate::running::Fields;
 use cutlink_amr::dims;
+use cutlink_device::larger_or_nan;
 use cutlink_elliptic::faces;
 use rayon::prelude::*;
 
@@ -44,7 +45,7 @@ pub(crate) fn survey<const D: usize>(
     let blocks = (0..mesh.blocks.len()).into_par_iter().filter(leaf);
     let both = |a: (f64, f64, [bool; 2]), b: (f64, f64, [bool; 2])| {
         let flags = std::array::from_fn(|i| a.2[i] || b.2[i]);
-        (larger(a.0, b.0), larger(a.1, b.1), flags)
+        (larger_or_nan(a.0, b.0), larger_or_nan(a.1, b.1), flags)
     };
     let found = blocks.map(of_block).reduce(|| (0.0, 0.0, [false; 2]), both);
     let (fastest, divergence, [is_bad, is_at_edge]) = found;
@@ -100,13 +101,13 @@ fn largest<const D: usize>(
 ) -> f64 {
     let leaf = |block: &usize| mesh.blocks.is_leaf(*block);
     let blocks = (0..mesh.blocks.len()).into_par_iter().filter(leaf);
-    blocks.map(of_block).reduce(|| 0.0, larger)
+    blocks.map(of_block).reduce(|| 0.0, larger_or_nan)
 }
 
 fn fastest_of<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], block: usize) -> f64 {
     let (h, per) = (mesh.width_of(block), faces::per_block(D));
     let of = &flux[block * per..(block + 1) * per];
-    of.iter().map(|q| q.abs() / h).fold(0.0, larger)
+    of.iter().map(|q| q.abs() / h).fold(0.0, larger_or_nan)
 }
 
 fn divergence_of<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], block: usize) -> f64 {
@@ -118,7 +119,7 @@ fn divergence_of<const D: usize>(mesh: &FlowMesh<D>, flux: &[f64], block: usize)
         };
         (0..D).map(each).sum::<f64>().abs() / h
     };
-    (0..dims::cells(D)).map(of).fold(0.0, larger)
+    (0..dims::cells(D)).map(of).fold(0.0, larger_or_nan)
 }
 
 /// Whether the values of a cell are not finite, or its fraction is not in 0 to 1.
@@ -127,9 +128,4 @@ pub(crate) fn is_bad<const D: usize>(fields: &Fields<D>, own: usize) -> bool {
     let u = fields.velocity.iter().all(|u| u[own].is_finite());
     let t = (fields.heat.as_ref()).is_none_or(|of| of.temperature[own].is_finite());
     !((-BOUND..=1.0 + BOUND).contains(&c) && u && t && fields.pressure[own].is_finite())
-}
-
-/// The larger value; NaN if one is.
-pub(crate) fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
 }

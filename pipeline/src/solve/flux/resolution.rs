@@ -1,6 +1,7 @@
 //! The check of the verdict of what the elements do not resolve.
 
 use cutlink_common::Error;
+use cutlink_device::larger_or_nan;
 use cutlink_flow::Check;
 use cutlink_fr::Unresolved;
 use serde_json::{Value, json};
@@ -27,8 +28,8 @@ impl FluxResolution {
         if let Some([before, rate]) = self.last {
             self.grown += (time - before) * (rate * of.rate).sqrt();
         }
-        self.now = self.now.max(of.now);
-        self.deviation = self.deviation.max(of.deviation);
+        self.now = larger_or_nan(self.now, of.now);
+        self.deviation = larger_or_nan(self.deviation, of.deviation);
         self.last = Some([time, of.rate]);
     }
 
@@ -55,7 +56,7 @@ impl FluxResolution {
 
     /// The checks, after so many stages of steps in f32, or none.
     pub(super) fn judge(&self, stages: Option<f64>) -> Vec<Check> {
-        let rounded = stages.filter(|_| self.deviation > 0.0).map(|stages| Check {
+        let rounded = stages.filter(|_| self.deviation != 0.0).map(|stages| Check {
             name: "precision",
             value: ROUNDING * stages.sqrt() / self.deviation,
             bars: [0.01, f64::INFINITY],
@@ -81,6 +82,28 @@ impl FluxResolution {
             remedy: Some(
                 "more [domain] elements, [adapt] levels or a higher [numerics] order".into(),
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_stays() {
+        let of = |now, deviation| Unresolved {
+            now,
+            deviation,
+            rate: 0.0,
+        };
+        let mut kept = FluxResolution::default();
+        kept.add(0.0, of(f64::NAN, f64::NAN));
+        kept.add(1.0, of(0.5, 0.5));
+        let checks = kept.judge(Some(100.0));
+        assert_eq!(checks.len(), 2);
+        for check in checks {
+            assert!(check.value.is_nan(), "{} is {}", check.name, check.value);
         }
     }
 }

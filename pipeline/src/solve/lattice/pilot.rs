@@ -11,6 +11,7 @@ use crate::solve::{
     laws::{BARS, Bound, Choice, Given, Laws, Piloted},
     resolve::Resolved,
 };
+use cutlink_device::larger_or_nan;
 use cutlink_flow::{RunOptions, bulk::Bulk, checkpoint, setting::FOLDER};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -331,7 +332,10 @@ impl Watch {
         let least = deltas().min_by(f64::total_cmp).unwrap_or(f64::NAN);
         let most = deltas().max_by(f64::total_cmp).unwrap_or(f64::NAN);
         let mean = deltas().sum::<f64>() / late.len() as f64;
-        let fastest = late.iter().map(|look| look.fastest).fold(0.0, f64::max);
+        let fastest = late
+            .iter()
+            .map(|look| look.fastest)
+            .fold(0.0, larger_or_nan);
         let choice = |delta: f64| self.choice(resolved, delta, fastest);
         let ratio = |of: &Choice| of.lattice_velocity / resolved.physics.lattice_velocity;
         let (fast, slow) = (choice(least), choice(most));

@@ -2,6 +2,7 @@
 
 use super::heat::CaseHeat;
 use cutlink_amr::dims;
+use cutlink_device::larger_or_nan;
 use cutlink_vof::{BoxFace, TwoPhaseFlow, WallHeat};
 
 /// Thermal layers, and the error of temperatures that change.
@@ -89,9 +90,7 @@ impl HeatLayers {
                     width * flux / (self.conductivity * range)
                 }
             };
-            // What is not a number stays, so that it is seen.
-            let larger = |a: f64, b| if a.is_nan() || a > b { a } else { b };
-            self.found[1] = self.sides.iter().map(of_side).fold(0.0, larger);
+            self.found[1] = self.sides.iter().map(of_side).fold(0.0, larger_or_nan);
         }
         self.through.copy_from_slice(&now.through[..2 * D]);
         self.last = [time, differences];
