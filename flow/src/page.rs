@@ -79,6 +79,11 @@ pub(super) fn begin_page<const D: usize>(
     Ok(())
 }
 
+/// Frames that a run of so many steps takes, about.
+pub(super) fn frames(steps: u64) -> u64 {
+    (steps / CHUNK + 1).min(FRAMES)
+}
+
 impl<const D: usize> Run<'_, D> {
     /// Writes the page of a run that has broken off, so that it shows where; whether that works or not, the error of the run
     /// stays what it is.

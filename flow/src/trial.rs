@@ -1,16 +1,25 @@
 //! How long a run will take, by its first steps: the flow itself goes through the run loop for about a second, without files.
 //!
 //! A speed of cells alone does not tell: small flows wait for threads or launches, bodies that move are embedded again, meshes follow
-//! the flow, and values are summed at looks.
+//! the flow, and values are summed at looks. Of runs of a second or two the report at the end takes as long as the steps: it is made
+//! once, too.
 
 use crate::{
     Flow, FlowState, RunOptions, RunPlan, RunSetting, Seen, Until,
+    fields::{FieldWriter, Start},
     history::History,
+    page::{begin_page, frames},
     steps::{is_watched, to_next_check},
 };
 use cutlink_common::{Error, Observer};
 use cutlink_device::memory;
-use std::time::{Duration, Instant};
+use cutlink_report::ReportPage;
+use cutlink_solver::ForceSample;
+use std::{
+    hint::black_box,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// Wall time of the steps that are measured.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -50,7 +59,7 @@ impl RunPlan {
     pub fn tried<const D: usize>(
         mut self,
         flow: &mut dyn Flow<D>,
-        setting: RunSetting<D>,
+        mut setting: RunSetting<D>,
         options: &RunOptions,
         observer: &mut dyn Observer,
     ) -> Result<Self, Error> {
@@ -65,10 +74,18 @@ impl RunPlan {
         } else {
             ", without [[output.write]]"
         };
-        let pace = try_out(flow, (setting.history, setting.has_forces), steps)?;
-        let seconds = pace.seconds(steps);
+        let history = std::mem::replace(&mut setting.history, History::of_patches(&[], &[]));
+        let mut trial = Trial::new(flow.steps(), history, setting.has_forces);
+        let pace = trial.pace(flow, steps)?;
+        let of_steps = pace.seconds(steps);
+        let of_results = trial.results(flow, &setting, steps)?;
+        let seconds = of_steps + of_results;
+        let results = match of_results > 0.05 * seconds {
+            true => format!(", {} of it for the report", duration(of_results)),
+            false => String::new(),
+        };
         let text = format!(
-            "time: {most}{steps} {name}s, about {} by {} of them{outputs}\n",
+            "time: {most}{steps} {name}s, about {} by {} of them{results}{outputs}\n",
             duration(seconds),
             pace.steps
         );
@@ -79,74 +96,126 @@ impl RunPlan {
     }
 }
 
-/// Takes a flow through its first steps, as the run loop does.
-fn try_out<const D: usize>(
-    flow: &mut dyn Flow<D>,
-    (mut history, has_forces): (History<D>, bool),
-    steps: u64,
-) -> Result<Pace, Error> {
-    let (start, mut now) = (flow.steps(), FlowState::default());
-    let mut last = None;
-    let mut look = |flow: &mut dyn Flow<D>| {
-        let mut samples = flow.take_loads()?;
-        history.add(&samples);
-        last = samples.pop().or(last.take());
-        let step = flow.steps();
-        let seen = Seen {
-            step,
-            last: last.as_ref(),
+/// A flow that goes through its first steps as in the run loop.
+struct Trial<const D: usize> {
+    start: u64,
+    history: History<D>,
+    has_forces: bool,
+    last: Option<ForceSample>,
+    now: FlowState<D>,
+}
+
+impl<const D: usize> Trial<D> {
+    fn new(start: u64, history: History<D>, has_forces: bool) -> Self {
+        Self {
+            start,
+            history,
             has_forces,
-            wants_details: false,
-            is_start: step == start,
-            is_watched: is_watched(step, start),
-            history: &history,
-            body: None,
-        };
-        flow.look(&seen, &mut now)
-    };
-    flow.begin()?;
-    look(flow)?;
-    // The first steps make what later ones have.
-    flow.advance(1)?;
-    flow.wait()?;
-    let mut pace = Pace {
-        steps: 0,
-        stepping: Duration::ZERO,
-        looks: 0,
-        looking: Duration::ZERO,
-        between: 1.0,
-    };
-    let (mut epoch, mut chunks, mut planned) = (flow.epoch(), 0u32, 0u64);
-    while pace.stepping + pace.looking < BUDGET && (flow.steps() < steps || pace.looks == 0) {
-        let due = to_next_check(flow, []);
-        (chunks, planned) = (chunks + 1, planned + due);
-        let mut left = due.min(steps.saturating_sub(flow.steps()));
-        while left > 0 && pace.stepping + pace.looking < BUDGET {
-            // As many as take a tenth of the budget, by those so far.
-            let each = pace.stepping.as_secs_f64() / pace.steps.max(1) as f64;
-            let fits = (0.1 * BUDGET.as_secs_f64() / each.max(1e-9)) as u64;
-            let some = if pace.steps == 0 { 1 } else { fits.max(1) }.min(left);
-            let began = Instant::now();
-            flow.advance(some)?;
-            flow.wait()?;
-            if flow.epoch() != epoch {
-                epoch = flow.epoch();
-                flow.follow()?;
-            }
-            pace.stepping += began.elapsed();
-            (pace.steps, left) = (pace.steps + some, left - some);
+            last: None,
+            now: FlowState::default(),
         }
-        let began = Instant::now();
-        if flow.check().is_err() {
-            break;
-        }
-        drop(flow.take_looks());
-        look(flow)?;
-        pace.looking += began.elapsed();
-        pace.looks += 1;
     }
-    pace.between = planned as f64 / f64::from(chunks.max(1));
-    Ok(pace)
+
+    fn seen(&self, step: u64) -> Seen<'_, D> {
+        Seen {
+            step,
+            last: self.last.as_ref(),
+            has_forces: self.has_forces,
+            wants_details: false,
+            is_start: step == self.start,
+            is_watched: is_watched(step, self.start),
+            history: &self.history,
+            body: None,
+        }
+    }
+
+    fn look(&mut self, flow: &mut dyn Flow<D>) -> Result<(), Error> {
+        let mut samples = flow.take_loads()?;
+        self.history.add(&samples);
+        self.last = samples.pop().or(self.last.take());
+        let mut now = std::mem::take(&mut self.now);
+        flow.look(&self.seen(flow.steps()), &mut now)?;
+        self.now = now;
+        Ok(())
+    }
+
+    /// Takes the flow through its first steps, of so many.
+    fn pace(&mut self, flow: &mut dyn Flow<D>, steps: u64) -> Result<Pace, Error> {
+        flow.begin()?;
+        self.look(flow)?;
+        // The first steps make what later ones have.
+        flow.advance(1)?;
+        flow.wait()?;
+        let mut pace = Pace {
+            steps: 0,
+            stepping: Duration::ZERO,
+            looks: 0,
+            looking: Duration::ZERO,
+            between: 1.0,
+        };
+        let (mut epoch, mut chunks, mut planned) = (flow.epoch(), 0u32, 0u64);
+        while pace.stepping + pace.looking < BUDGET && (flow.steps() < steps || pace.looks == 0) {
+            let due = to_next_check(flow, []);
+            (chunks, planned) = (chunks + 1, planned + due);
+            let mut left = due.min(steps.saturating_sub(flow.steps()));
+            while left > 0 && pace.stepping + pace.looking < BUDGET {
+                // As many as take a tenth of the budget, by those so far.
+                let each = pace.stepping.as_secs_f64() / pace.steps.max(1) as f64;
+                let fits = (0.1 * BUDGET.as_secs_f64() / each.max(1e-9)) as u64;
+                let some = if pace.steps == 0 { 1 } else { fits.max(1) }.min(left);
+                let began = Instant::now();
+                flow.advance(some)?;
+                flow.wait()?;
+                if flow.epoch() != epoch {
+                    epoch = flow.epoch();
+                    flow.follow()?;
+                }
+                pace.stepping += began.elapsed();
+                (pace.steps, left) = (pace.steps + some, left - some);
+            }
+            let began = Instant::now();
+            if flow.check().is_err() {
+                break;
+            }
+            drop(flow.take_looks());
+            self.look(flow)?;
+            pace.looking += began.elapsed();
+            pace.looks += 1;
+        }
+        pace.between = planned as f64 / f64::from(chunks.max(1));
+        Ok(pace)
+    }
+
+    /// Seconds of the report of a run of so many steps: frames and fields of its page, and what the flow says at its end.
+    fn results(
+        &mut self,
+        flow: &mut dyn Flow<D>,
+        setting: &RunSetting<D>,
+        steps: u64,
+    ) -> Result<f64, Error> {
+        let began = Instant::now();
+        let mut now = std::mem::take(&mut self.now);
+        flow.report(&self.seen(flow.steps()), &mut now)?;
+        self.now = now;
+        if !setting.report {
+            return Ok(began.elapsed().as_secs_f64());
+        }
+        let (start, units) = (Start::Fresh { force: true }, setting.units.clone());
+        let mut fields = FieldWriter::new(Path::new(""), &[], units, flow.mesh()?, start)?;
+        begin_page(&mut fields, flow, setting)?;
+        flow.show_body(&mut fields, true)?;
+        let frame = Instant::now();
+        fields.take_frame(flow, true)?;
+        let frame = frame.elapsed().as_secs_f64();
+        let page = ReportPage {
+            surface: fields.paged_body(flow)?,
+            slices: fields.paged_slices(flow)?,
+            ..ReportPage::default()
+        };
+        black_box(page.html());
+        let once = began.elapsed().as_secs_f64();
+        Ok(once + frame * (frames(steps) - 1) as f64)
+    }
 }
 
 /// A duration in a readable unit.
@@ -230,7 +299,8 @@ mod tests {
         let tried = |steps| {
             let mut flow = Sleeping::default();
             let history = History::of_patches(&[], &[]);
-            let pace = try_out(&mut flow, (history, false), steps).expect("a pace");
+            let mut trial = Trial::new(0, history, false);
+            let pace = trial.pace(&mut flow, steps).expect("a pace");
             (flow, pace)
         };
         let (flow, pace) = tried(100_000);
