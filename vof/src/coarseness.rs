@@ -13,8 +13,8 @@ pub struct Coarseness {
     /// The mean square of what the velocity changes by from cell to cell, over that of the velocity, both weighted by mass: 2 (k h)² of
     /// waves of wave number k. In a box that is periodic along all axes, of the velocity less its mean. 0 of fluids at rest.
     pub waves: f64,
-    /// The mean square of the width of cells over the radius of curvature of the interface, with surface tension; 1 of cells whose
-    /// curvature is not found.
+    /// The mean square of the width of cells over the radius of curvature of the interface; 1 of cells whose curvature is not found, 0
+    /// without an interface.
     pub curvature: f64,
     /// What a layer along the interface adds to the friction, as a share of all: in its cells viscosities are mean values by volume,
     /// where those by resistance would be right along the interface.
@@ -102,10 +102,7 @@ impl<const D: usize> TwoPhaseFlow<D> {
             friction: share(off, power),
             power,
             kinetic: 0.5 * all,
-            curvature: match phases.surface_tension > 0.0 {
-                true => self.curvature_of_cells(),
-                false => 0.0,
-            },
+            curvature: self.curvature_of_cells(),
         }
     }
 

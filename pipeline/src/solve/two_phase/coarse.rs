@@ -9,8 +9,9 @@ use std::f64::consts::PI;
 /// Error over [`Coarseness::waves`](cutlink_vof::Coarseness): of the period of standing waves; of the pressure in a channel of one
 /// fluid; of the period with surface tension.
 const OF_WAVES: [f64; 3] = [0.15, 0.5, 0.3];
-/// Error over the square of the width of cells over the radius of curvature: of the period of drops.
-const OF_CURVATURE: f64 = 1.7;
+/// Error over the square of the width of cells over the radius of curvature: without surface tension of the way of drops, with it of their
+/// period.
+const OF_CURVATURE: [f64; 2] = [0.06, 1.7];
 /// Error over the square of the width of cells over the thickness of thermal layers: of the heat through walls.
 const OF_LAYERS: f64 = 1.5;
 /// Damping of waves of one fluid by each cell that they pass, over the root of [`Coarseness::waves`](cutlink_vof::Coarseness).
@@ -27,6 +28,8 @@ const OF_STEPS: [f64; 2] = [0.02, f64::INFINITY];
 pub(super) struct CoarseRecord {
     /// [`OF_WAVES`].
     of_waves: f64,
+    /// [`OF_CURVATURE`].
+    of_curvature: f64,
     /// Whether walls alone drive the flow, so that its friction is all there is.
     is_sheared: bool,
     /// Samples, and the sums of their waves, curvatures, friction and its power.
@@ -73,6 +76,7 @@ impl CoarseRecord {
                 true => 2,
                 false => usize::from(has_walls),
             }],
+            of_curvature: OF_CURVATURE[usize::from(phases.surface_tension > 0.0)],
             is_sheared: phases.surface_tension == 0.0 && flow.params().gravity == [0.0; D],
             samples: [0.0; 5],
             way: [0.0; 4],
@@ -190,7 +194,7 @@ impl CoarseRecord {
                 format!("waves of {:.1} cells", 2.0 * PI * cells(0.5 * moves)),
             ),
             (
-                OF_CURVATURE * curvature,
+                self.of_curvature * curvature,
                 format!("a radius of the interface of {:.1} cells", cells(curvature)),
             ),
             (
