@@ -110,13 +110,44 @@ impl<const D: usize> Forest<D> {
     /// # Errors
     /// As [`adapt`](Self::adapt).
     pub fn toward(&self, target: &Self) -> Result<(Self, FormerIds<Host>), ForestError> {
+        self.nearer(target, Mark::Coarsen)
+    }
+
+    /// As [`toward`](Self::toward), to a forest that has the blocks of both: nothing goes. Repeated, this ends where the forest
+    /// [covers](Self::covers) the target.
+    ///
+    /// # Errors
+    /// As [`adapt`](Self::adapt).
+    pub fn toward_both(&self, target: &Self) -> Result<(Self, FormerIds<Host>), ForestError> {
+        self.nearer(target, Mark::Keep)
+    }
+
+    /// Whether this forest, of the same root grid, is nowhere coarser than another.
+    pub fn covers(&self, other: &Self) -> bool {
+        let refined = other
+            .levels
+            .iter()
+            .flatten()
+            .filter(|&&id| !other.is_leaf(id));
+        let mut places = refined.map(|&id| (other.level[id as usize], other.coord[id as usize]));
+        places.all(|(level, coord)| self.refines(level, coord))
+    }
+
+    /// Whether there is a block of this level and place that is refined.
+    pub fn refines(&self, level: u8, coord: [i32; D]) -> bool {
+        let found = self.find(usize::from(level), coord);
+        found.is_some_and(|id| self.level[id as usize] == level && !self.is_leaf(id))
+    }
+
+    /// A step toward a target; blocks that it does not have get `beyond`.
+    fn nearer(&self, target: &Self, beyond: Mark) -> Result<(Self, FormerIds<Host>), ForestError> {
         let wish = |id: usize| {
             let level = self.level[id];
             let is_there = |found: u32| target.level[found as usize] == level;
             let found = target.find(usize::from(level), self.coord[id]);
             match found.filter(|&found| is_there(found)) {
                 // The target has a coarser leaf here.
-                None => Mark::Coarsen,
+                None => beyond,
                 Some(found) if self.is_leaf(id as u32) && !target.is_leaf(found) => Mark::Refine,
                 Some(_) => Mark::Keep,
             }

@@ -250,7 +250,7 @@ mod tests {
             let same = forest.refined_after(&Host, &keep).expect("flags");
             forest.rebuilt(&Host, &same).expect("a forest").0
         };
-        let (mut now, mut longest) = (grown(0), 0);
+        let (mut now, mut longest, mut grown_by_both) = (grown(0), 0, 0);
         for seed in 1..12 {
             let target = grown(seed);
             let mut steps = 0;
@@ -275,6 +275,21 @@ mod tests {
                 now = next;
             }
             assert_eq!(now.checksum(), target.checksum());
+            let other = grown(seed + 20);
+            let mut both = other.toward(&other).expect("a forest").0;
+            while !both.covers(&now) {
+                let next = both.toward_both(&now).expect("a forest").0;
+                next.validate().expect("a forest");
+                assert!(next.covers(&both) && next.capacity() > both.capacity());
+                both = next;
+            }
+            assert!(both.covers(&other));
+            grown_by_both += u32::from(!other.covers(&both));
+            // Nothing else: what is refined is so in one of them.
+            for id in (0..both.capacity() as u32).filter(|&id| !both.is_leaf(id)) {
+                let (level, coord) = (both.level[id as usize], both.coord[id as usize]);
+                assert!(now.refines(level, coord) || other.refines(level, coord));
+            }
             longest = longest.max(steps);
             let (same, former) = now.toward(&target).expect("a forest");
             assert_eq!(same.first_child, target.first_child);
@@ -286,7 +301,10 @@ mod tests {
                     .all(|(id, &old)| id as u32 == old)
             );
         }
-        assert!(longest > 2, "{longest}");
+        assert!(
+            longest > 2 && grown_by_both > 5,
+            "{longest} {grown_by_both}"
+        );
     }
 
     #[test]

@@ -27,6 +27,24 @@ impl<B: Backend> AdaptedBlocks<B> {
     pub fn is_change(&self) -> bool {
         self.refined + self.coarsened > 0
     }
+
+    /// These blocks as a forest, made of the one that they were found for, and what they were.
+    ///
+    /// # Errors
+    /// As [`Forest::rebuilt`].
+    ///
+    /// # Panics
+    /// Where they were found for a forest of another size.
+    pub fn rebuilt<const D: usize>(
+        &self,
+        kernels: &B,
+        of: &Forest<D, B>,
+    ) -> Result<(Forest<D, B>, FormerIds<B>), VoxelError>
+    where
+        B: AdaptKernels<D>,
+    {
+        Ok(of.rebuilt(kernels, &self.blocks)?)
+    }
 }
 
 /// What the blocks of a mesh were before it [took](Mesh::take) others.
@@ -93,7 +111,7 @@ impl<const D: usize, K: AdaptKernels<D>> Mesh<D, K> {
         kernels: &K,
         adapted: &AdaptedBlocks<K>,
     ) -> Result<Former<K>, VoxelError> {
-        let (forest, former) = self.forest.rebuilt(kernels, &adapted.blocks)?;
+        let (forest, former) = adapted.rebuilt(kernels, &self.forest)?;
         let rim = kernels.interfaces(&forest)?;
         let solid = kernels.follow(&self.classes.solid, &former, 0)?;
         let boundary = kernels.follow(&self.classes.boundary, &former, 0)?;

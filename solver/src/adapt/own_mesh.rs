@@ -5,7 +5,7 @@ use super::{
     wish::{self, Wishes},
 };
 use crate::{SolverError, kernels::FlowKernels};
-use cutlink_amr::{Mark, NONE, dims};
+use cutlink_amr::{Forest, Mark, NONE, dims};
 use cutlink_device::{Host, memory};
 use cutlink_voxelizer::{AdaptedBlocks, Former, Mesh, VoxelError, held_by};
 use std::{io, sync::OnceLock};
@@ -34,6 +34,21 @@ impl<const D: usize, B: FlowKernels<D>> OwnMesh<D, B> {
             mesh,
             leaves: counts.iter().map(|of| of.leaf_blocks as u64).collect(),
             copy: OnceLock::new(),
+        })
+    }
+
+    /// A copy of a mesh that may be coarsened down to another forest.
+    pub(crate) fn above(
+        mesh: &Mesh<D>,
+        least: &Forest<D>,
+        backend: &B,
+    ) -> Result<Self, SolverError> {
+        let forest = &mesh.forest;
+        let is_held = |id: usize| least.refines(forest.level[id], forest.coord[id]);
+        let held = (0..forest.capacity()).map(|id| u8::from(is_held(id)));
+        Ok(Self {
+            held: backend.upload(held.collect())?,
+            ..Self::of(mesh, backend)?
         })
     }
 
@@ -148,15 +163,21 @@ pub(crate) fn topology<const D: usize>(mesh: &Mesh<D>) -> Vec<u8> {
     bytes
 }
 
-impl<const D: usize> OwnMesh<D, Host> {
-    /// A mesh with the blocks of a topology that was written, which have to be a refinement of it.
-    pub(crate) fn of_topology(
-        mesh: &Mesh<D>,
-        from: &mut dyn io::Read,
-    ) -> Result<Self, SolverError> {
-        let refuse = || SolverError::State {
-            reason: "its blocks are not a refinement of this mesh".into(),
-        };
+/// Why what was written cannot be read.
+fn refuse() -> SolverError {
+    SolverError::State {
+        reason: "its blocks are not a refinement of this mesh".into(),
+    }
+}
+
+/// Blocks as [`topology`] wrote them.
+pub(crate) struct Topology {
+    blocks: usize,
+    bits: Vec<u8>,
+}
+
+impl Topology {
+    pub(crate) fn read(from: &mut dyn io::Read) -> Result<Self, SolverError> {
         let mut word = [0; 8];
         from.read_exact(&mut word)?;
         let blocks = usize::try_from(u64::from_le_bytes(word)).map_err(|_| refuse())?;
@@ -166,25 +187,63 @@ impl<const D: usize> OwnMesh<D, Host> {
         let mut bits = memory::with_capacity("refined blocks", blocks.div_ceil(8))?;
         bits.resize(blocks.div_ceil(8), 0u8);
         from.read_exact(&mut bits)?;
-        let is_refined = |id: usize| {
-            bits.get(id / 8)
-                .is_some_and(|byte| byte >> (id % 8) & 1 == 1)
+        Ok(Self { blocks, bits })
+    }
+
+    fn is_refined(&self, id: u32) -> bool {
+        let byte = self.bits.get(id as usize / 8);
+        byte.is_some_and(|byte| byte >> (id % 8) & 1 == 1)
+    }
+
+    /// Marks of the blocks of a level that are to be refined. Ids are canonical, so those of a level follow from what is refined on
+    /// the coarser ones; none where the forest has a level less.
+    fn marks<const D: usize>(
+        &self,
+        forest: &Forest<D>,
+        level: usize,
+    ) -> Result<Option<Vec<u8>>, SolverError> {
+        let Some(ids) = forest.levels.get(level) else {
+            return Ok(None);
         };
-        let mut own = Self::of(mesh, &Host)?;
-        // Ids are canonical, so those of a level follow from what is refined on the coarser ones.
+        let mut marks = vec![Mark::Keep as u8; forest.capacity()];
+        for &id in ids {
+            match (self.is_refined(id), forest.is_leaf(id)) {
+                (true, true) => marks[id as usize] = Mark::Refine as u8,
+                (false, false) => return Err(refuse()),
+                _ => {}
+            }
+        }
+        Ok(Some(marks))
+    }
+
+    /// The forest that has these blocks, on the root grid of another one.
+    pub(crate) fn forest<const D: usize>(
+        &self,
+        root: [u32; D],
+        periodic: [bool; D],
+    ) -> Result<Forest<D>, SolverError> {
+        let mut forest = Forest::new(&Host, root)?.with_periodic(periodic);
         for level in 0.. {
-            let forest = &own.mesh.forest;
-            let Some(ids) = forest.levels.get(level) else {
+            let Some(mut marks) = self.marks(&forest, level)? else {
                 break;
             };
-            let mut marks = vec![Mark::Keep as u8; forest.capacity()];
-            for &id in ids {
-                match (is_refined(id as usize), forest.is_leaf(id)) {
-                    (true, true) => marks[id as usize] = Mark::Refine as u8,
-                    (false, false) => return Err(refuse()),
-                    _ => {}
-                }
-            }
+            forest.adapt(&Host, &mut marks)?;
+        }
+        match forest.capacity() == self.blocks {
+            true => Ok(forest),
+            false => Err(refuse()),
+        }
+    }
+}
+
+impl<const D: usize> OwnMesh<D, Host> {
+    /// A mesh with the blocks of a topology that was written, which have to be a refinement of it.
+    pub(crate) fn of_topology(mesh: &Mesh<D>, of: &Topology) -> Result<Self, SolverError> {
+        let mut own = Self::of(mesh, &Host)?;
+        for level in 0.. {
+            let Some(mut marks) = of.marks(&own.mesh.forest, level)? else {
+                break;
+            };
             let adapted = own.mesh.adapted(&Host, &mut marks, &own.held)?;
             if adapted.withheld > 0 {
                 return Err(refuse());
@@ -193,10 +252,10 @@ impl<const D: usize> OwnMesh<D, Host> {
                 own.take(&Host, &adapted)?;
             }
         }
-        if own.mesh.forest.capacity() != blocks {
-            return Err(refuse());
+        match own.mesh.forest.capacity() == of.blocks {
+            true => Ok(own),
+            false => Err(refuse()),
         }
-        Ok(own)
     }
 
     /// The same in a backend's memory.

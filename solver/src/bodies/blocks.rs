@@ -149,10 +149,21 @@ impl<const D: usize> Movement<D> {
         })
     }
 
-    /// The blocks for the bodies where they were embedded last, which become those that the mesh is made for.
-    pub(crate) fn aim(&mut self) -> Result<Forest<D>, SolverError> {
-        self.meshed.clone_from(&self.placed);
-        self.bodies.blocks(self.frame, &self.meshed)
+    /// The blocks that the bodies need where they were embedded last: nowhere is the mesh coarser.
+    pub(crate) fn needed(&self) -> Result<Forest<D>, SolverError> {
+        self.needed_at(&self.placed)
+    }
+
+    fn needed_at(&self, poses: &[Pose<D>]) -> Result<Forest<D>, SolverError> {
+        match &self.first {
+            Some(first) => Ok(first.download(&Host)?),
+            None => self.bodies.blocks(self.frame, poses),
+        }
+    }
+
+    /// Whether blocks change while the flow runs.
+    pub(super) fn changes_blocks(&self) -> bool {
+        self.adapts || self.bodies.is_followed()
     }
 
     /// Takes other blocks: the tables of all levels on them, with the bodies where they were embedded last.
@@ -161,14 +172,23 @@ impl<const D: usize> Movement<D> {
         forest: Forest<D>,
         params: &Params<D>,
     ) -> Result<Vec<Built<D>>, SolverError> {
+        self.meshed.clone_from(&self.placed);
         self.embed_in(forest)?;
         self.build(params)
     }
 
-    /// Blocks and tables as they were made when the bodies were at the poses that the mesh was made for.
-    pub(super) fn rebuild(&mut self, params: &Params<D>) -> Result<Vec<Built<D>>, SolverError> {
+    /// Blocks and tables as they were made when the bodies were at the poses that the mesh was made for; with the blocks that these
+    /// poses need where none are given.
+    pub(super) fn rebuild(
+        &mut self,
+        forest: Option<Forest<D>>,
+        params: &Params<D>,
+    ) -> Result<Vec<Built<D>>, SolverError> {
+        let forest = match forest {
+            Some(forest) => forest,
+            None => self.needed_at(&self.meshed)?,
+        };
         self.placed.clone_from(&self.meshed);
-        let forest = self.bodies.blocks(self.frame, &self.meshed)?;
         self.take_blocks(forest, params)
     }
 }

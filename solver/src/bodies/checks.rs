@@ -34,10 +34,14 @@ pub(super) fn check<const D: usize>(
     if bodies.rebin == 0 {
         return refuse_all("0 steps between two embeddings: 1 or more are needed");
     }
-    if params.adaptation.is_some() {
-        return refuse_all(
-            "a mesh that follows bodies does not follow the flow too: leave the adaptation out, and refine regions of the wake",
+    if let Some(of) = &params.adaptation
+        && of.levels > bodies.embedding.levels
+    {
+        let reason = format!(
+            "the flow may ask for {} levels, and bodies that move are on the finest of {}: give the mesh as many levels, or the adaptation fewer",
+            of.levels, bodies.embedding.levels
         );
+        return Err(refuse(&bodies.names(), reason));
     }
     if !params.modeled.is_empty() {
         return refuse_all(

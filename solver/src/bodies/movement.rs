@@ -33,8 +33,12 @@ pub(crate) struct Movement<const D: usize> {
     /// The poses of the tables, and the steps of the level since they were made.
     pub(super) placed: Vec<Pose<D>>,
     pub(super) since: u32,
-    /// The poses that the blocks are made for, where the mesh follows a body.
+    /// The poses that the blocks were made for, where blocks change.
     pub(super) meshed: Vec<Pose<D>>,
+    /// Whether the mesh follows the flow, too.
+    pub(super) adapts: bool,
+    /// The blocks that bodies which the mesh does not follow need on all of their way.
+    pub(super) first: Option<Forest<D>>,
     /// Conditions without those of the bodies.
     pub(super) base: Vec<Rule>,
     /// Force and torque of the fluid by body, about the origin of its frame, where it is.
@@ -111,6 +115,11 @@ impl<const D: usize> Movement<D> {
             placed: states.iter().map(|state| state.pose).collect(),
             meshed: states.iter().map(|state| state.pose).collect(),
             sums: vec![[0.0; 6]; states.len()],
+            adapts: params.adaptation.is_some(),
+            first: match bodies.is_followed() {
+                true => None,
+                false => Some(mesh.forest.download(&Host)?),
+            },
             frame: mesh.frame,
             mesh: None,
             level,
@@ -137,13 +146,7 @@ impl<const D: usize> Movement<D> {
             bodies,
         };
         movement.check_states(0.0)?;
-        let built = match movement.bodies.is_followed() {
-            true => movement.rebuild(params)?,
-            false => {
-                movement.embed_in(mesh.forest.download(&Host)?)?;
-                movement.build(params)?
-            }
-        };
+        let built = movement.rebuild(None, params)?;
         Ok((movement, built))
     }
 
@@ -189,9 +192,17 @@ impl<const D: usize> Movement<D> {
     ) -> Result<Vec<Built<D>>, SolverError> {
         // Slots are in the order of the poses that the blocks were made for.
         let (mut again, mut built) = Self::new(mesh, params, self.bodies.clone())?;
-        if self.bodies.is_followed() {
+        if self.changes_blocks() {
             again.meshed.clone_from(&self.meshed);
-            built = again.rebuild(params)?;
+            // Blocks that follow bodies alone follow from their poses.
+            let own = || {
+                self.mesh()?
+                    .forest
+                    .download(&Host)
+                    .map_err(SolverError::from)
+            };
+            let forest = self.adapts.then(own).transpose()?;
+            built = again.rebuild(forest, params)?;
         }
         again.placed.clone_from(&self.placed);
         again.embed_in(again.mesh()?.forest.download(&Host)?)?;
@@ -239,16 +250,16 @@ impl<const D: usize> Movement<D> {
         self.base = rules;
     }
 
-    /// Back to the first poses, embedded there; tables of all levels where the mesh follows a body.
+    /// Back to the first poses, embedded there; tables of all levels where blocks change.
     pub(crate) fn restart(&mut self, params: &Params<D>) -> Result<Again<D>, SolverError> {
         (self.states, self.momenta) = checks::first(&self.bodies)?;
         self.clear();
         self.loads = None;
-        if !self.bodies.is_followed() {
+        if !self.changes_blocks() {
             return Ok((None, self.follow()?));
         }
         self.meshed = self.states.iter().map(|state| state.pose).collect();
-        Ok((Some(self.rebuild(params)?), self.follow()?))
+        Ok((Some(self.rebuild(None, params)?), self.follow()?))
     }
 
     /// Forgets samples.

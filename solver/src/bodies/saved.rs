@@ -2,6 +2,7 @@
 
 use super::{BodyState, Movement, free::Momentum, movement::Again};
 use crate::{Params, SolverError, run::saved::read_word};
+use cutlink_amr::Forest;
 use cutlink_mesher::rigid::{Pose, Quaternion};
 use std::io;
 
@@ -56,10 +57,12 @@ impl<const D: usize> Movement<D> {
         Ok(())
     }
 
-    /// Takes the place of what was saved, with its blocks, and embeds the bodies where they were embedded.
+    /// Takes the place of what was saved, with its blocks, and embeds the bodies where they were embedded. Blocks that follow bodies alone
+    /// are not given.
     pub(crate) fn restore(
         &mut self,
         from: &mut dyn io::Read,
+        forest: Option<Forest<D>>,
         params: &Params<D>,
     ) -> Result<Again<D>, SolverError> {
         let count = read_word(from)?;
@@ -97,8 +100,8 @@ impl<const D: usize> Movement<D> {
         }
         self.clear();
         self.loads = loads.into_iter().collect();
-        let built = match self.bodies.is_followed() {
-            true => Some(self.rebuild(params)?),
+        let built = match self.changes_blocks() {
+            true => Some(self.rebuild(forest, params)?),
             false => None,
         };
         let states = std::mem::take(&mut self.states);

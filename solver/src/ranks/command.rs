@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     FluidState, LatticeFlow, SolverError, Work,
-    adapt::own_mesh::OwnMesh,
+    adapt::own_mesh::{OwnMesh, Topology},
     kernels::{ExactSum, FlowKernels, SUMS, exchanged, pairs},
     lattice::Lattice,
     run::{Run, kept::Numbers, saved::pieces},
@@ -246,10 +246,8 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Worker<'_, D, L,
             }
             Command::ForgetMesh => return self.local.forget_mesh().map(|()| None),
             Command::Mesh => {
-                let own = OwnMesh::of_topology(
-                    self.local.plan.mesh,
-                    &mut self.link.receive(0)?.as_slice(),
-                )?;
+                let sent = Topology::read(&mut self.link.receive(0)?.as_slice())?;
+                let own = OwnMesh::of_topology(self.local.plan.mesh, &sent)?;
                 return self.local.take_mesh(own).map(|()| None);
             }
             Command::Validate => return self.local.validate().map(|()| Some(Vec::new())),

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     AdaptationLook, DeviceFields, FluidState, ForceSample, Lap, LatticeFlow, RunningMeans,
     Snapshot, SolverError, StrainRates, StrainedState,
-    adapt::own_mesh::{OwnMesh, topology},
+    adapt::own_mesh::{OwnMesh, Topology, topology},
     fields::{Integrals, integrals},
     kernels::{ExactSum, FlowKernels, cpu::by_block},
     lattice::Lattice,
@@ -504,7 +504,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
     fn restore(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
         let (steps, mass_reset) = read_begin(from, self.local.plan.holds_density())?;
         if self.local.plan.params.adaptation.is_some() {
-            let own = OwnMesh::of_topology(self.local.plan.mesh, from)?;
+            let own = OwnMesh::of_topology(self.local.plan.mesh, &Topology::read(from)?)?;
             self.command(Command::Mesh)?;
             let bytes = topology(&own.mesh);
             self.there

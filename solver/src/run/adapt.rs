@@ -2,9 +2,9 @@
 
 use super::{Run, level::State};
 use crate::{
-    Adaptation, LatticeFlow, SolverError, StrainedState,
+    Adaptation, AdaptationLook, LatticeFlow, SolverError, StrainedState,
     adapt::{
-        own_mesh::OwnMesh,
+        own_mesh::{OwnMesh, Topology},
         transfer::{Before, Seeds},
         wish::Wishes,
     },
@@ -66,28 +66,43 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         // Steps that a device has not done yet are no part of the look.
         self.wait()?;
         let begin = Instant::now();
-        if self.own.is_none() {
-            self.own = Some(OwnMesh::of(self.plan.mesh, &self.backend)?);
-        }
-        let wishes = self.wishes(&adaptation)?;
-        let own = self.own.as_ref().expect("the mesh was copied above");
-        let (adapted, mut look) = own.decide(&self.backend, &wishes, &adaptation)?;
+        let (mut look, is_change) = match self.movement.is_some() {
+            true => self.look_beside_bodies(&adaptation, keeps_flow)?,
+            false => self.look_at_flow(&adaptation, keeps_flow)?,
+        };
         look.step = self.steps;
-        let is_change = adapted.is_change();
-        if is_change {
-            self.change(&adapted, keeps_flow)?;
-            self.epoch += 1;
-        }
         self.wait()?;
         look.seconds = begin.elapsed().as_secs_f64();
         self.looks.push(look);
         Ok(is_change)
     }
 
-    /// Values of the leaves by the criteria.
-    fn wishes(&self, adaptation: &Adaptation<D>) -> Result<Wishes<B>, SolverError> {
-        let own = self.own.as_ref().expect("a mesh that may change");
-        let (backend, forest) = (&self.backend, &own.mesh.forest);
+    fn look_at_flow(
+        &mut self,
+        adaptation: &Adaptation<D>,
+        keeps_flow: bool,
+    ) -> Result<(AdaptationLook, bool), SolverError> {
+        if self.own.is_none() {
+            self.own = Some(OwnMesh::of(self.plan.mesh, &self.backend)?);
+        }
+        let own = self.own.as_ref().expect("the mesh was copied above");
+        let wishes = self.wishes(&own.mesh.forest, adaptation)?;
+        let (adapted, look) = own.decide(&self.backend, &wishes, adaptation)?;
+        let is_change = adapted.is_change();
+        if is_change {
+            self.change(&adapted, keeps_flow)?;
+            self.epoch += 1;
+        }
+        Ok((look, is_change))
+    }
+
+    /// Values of the leaves of a forest, of which the levels are, by the criteria.
+    pub(super) fn wishes(
+        &self,
+        forest: &Forest<D, B>,
+        adaptation: &Adaptation<D>,
+    ) -> Result<Wishes<B>, SolverError> {
+        let backend = &self.backend;
         let mut wishes = Wishes {
             hot: backend.alloc("values of leaves", forest.capacity(), 0.0)?,
             cold: backend.alloc("values of leaves", forest.capacity(), 0.0)?,
@@ -211,13 +226,23 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(())
     }
 
-    /// Gives the flow the mesh of a topology that was written; populations are unspecified then.
-    pub(super) fn read_topology(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
-        let own = OwnMesh::of_topology(self.plan.mesh, from)?.upload(&self.backend)?;
+    /// Gives the flow the mesh of a topology that was written; populations are unspecified then. Where bodies move, returns its forest for
+    /// them.
+    pub(super) fn read_topology(
+        &mut self,
+        from: &mut dyn io::Read,
+    ) -> Result<Option<Forest<D>>, SolverError> {
+        let of = Topology::read(from)?;
+        if let Some(movement) = &self.movement {
+            let forest = &movement.mesh()?.forest;
+            return of.forest(forest.root, forest.periodic).map(Some);
+        }
+        let own = OwnMesh::of_topology(self.plan.mesh, &of)?.upload(&self.backend)?;
         let built = tables::build(&self.backend, &own.mesh, &self.plan.params)?;
         self.own = Some(own);
         self.epoch += 1;
-        self.change_levels(built, None)
+        self.change_levels(built, None)?;
+        Ok(None)
     }
 }
 

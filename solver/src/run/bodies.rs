@@ -5,8 +5,11 @@ use super::{
     level::{Clock, State, timed},
 };
 use crate::{
-    LatticeFlow, SolverError, Work,
-    adapt::transfer::{Before, Seeds},
+    Adaptation, AdaptationLook, LatticeFlow, SolverError, Work,
+    adapt::{
+        own_mesh::OwnMesh,
+        transfer::{Before, Seeds},
+    },
     bodies::{Again, Embedded, Followed, Movement, look},
     kernels::{ExactSum, FlowKernels, RefillSource, SUMS},
     lattice::Lattice,
@@ -172,22 +175,16 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
 
     /// Gives the flow the blocks around the bodies, if the mesh follows one that has used up its margin.
     pub(super) fn follow_bodies(&mut self) -> Result<(), SolverError> {
-        let Some(movement) = self.movement.as_mut().filter(|of| of.is_off()) else {
+        let Some(movement) = self.movement.as_ref().filter(|of| of.is_off()) else {
             return Ok(());
         };
         let begin = Instant::now();
-        let target = movement.aim()?;
-        let mut changes = Vec::new();
-        loop {
-            let movement = self.movement.as_ref().expect("there are bodies");
-            let (forest, former) = movement.mesh()?.forest.toward(&target)?;
-            let is_there = forest.first_child == target.first_child;
-            self.change_blocks(forest, &former)?;
-            changes.push(former);
-            if is_there {
-                break;
-            }
-        }
+        let target = movement.needed()?;
+        let changes = match self.plan.params.adaptation.is_some() {
+            // What the flow no longer wants goes at the next look at it.
+            true => self.cover(&target, true)?,
+            false => self.go_to(&target)?,
+        };
         let mesh = self.mesh()?;
         let mut look = look(mesh, &changes, begin.elapsed().as_secs_f64());
         look.step = self.steps;
@@ -195,11 +192,80 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(())
     }
 
-    /// Takes blocks that differ by one level at most, with the populations of those before.
+    /// Changes blocks to those of a forest.
+    fn go_to(&mut self, target: &Forest<D>) -> Result<Vec<FormerIds<Host>>, SolverError> {
+        let mut changes = Vec::new();
+        loop {
+            let (forest, former) = self.forest_of_bodies()?.toward(target)?;
+            let is_there = forest.first_child == target.first_child;
+            self.change_blocks(forest, &former, true)?;
+            changes.push(former);
+            if is_there {
+                return Ok(changes);
+            }
+        }
+    }
+
+    /// Adds the blocks of a forest to those that there are. Where none is missing the tables are made again, for the poses now.
+    fn cover(
+        &mut self,
+        target: &Forest<D>,
+        keeps_flow: bool,
+    ) -> Result<Vec<FormerIds<Host>>, SolverError> {
+        let mut changes = Vec::new();
+        loop {
+            let (forest, former) = self.forest_of_bodies()?.toward_both(target)?;
+            let is_there = forest.covers(target);
+            self.change_blocks(forest, &former, keeps_flow)?;
+            changes.push(former);
+            if is_there {
+                return Ok(changes);
+            }
+        }
+    }
+
+    /// The forest that the levels are of.
+    fn forest_of_bodies(&self) -> Result<&Forest<D>, SolverError> {
+        let movement = self.movement.as_ref().expect("there are bodies");
+        Ok(&movement.mesh()?.forest)
+    }
+
+    /// Looks at the flow beside bodies, whose blocks are the coarsest ones that the mesh may have.
+    pub(super) fn look_beside_bodies(
+        &mut self,
+        adaptation: &Adaptation<D>,
+        keeps_flow: bool,
+    ) -> Result<(AdaptationLook, bool), SolverError> {
+        let movement = self.movement.as_ref().expect("there are bodies");
+        let needed = movement.needed()?;
+        let mut changes = Vec::new();
+        if !self.forest_of_bodies()?.covers(&needed) {
+            changes = self.cover(&needed, keeps_flow)?;
+        }
+        let backend = self.backend.clone();
+        let own = OwnMesh::above(self.mesh()?, &needed, &backend)?;
+        let forest = &own.mesh.forest;
+        let wishes = self.wishes(forest, adaptation)?;
+        let (adapted, mut of_flow) = own.decide(&backend, &wishes, adaptation)?;
+        if adapted.is_change() {
+            let (forest, former) = adapted
+                .rebuilt(&backend, forest)
+                .map_err(SolverError::from)?;
+            let former = former.moved(&backend, &Host)?;
+            self.change_blocks(forest.download(&backend)?, &former, keeps_flow)?;
+            changes.push(former);
+        }
+        let of_both = look(self.mesh()?, &changes, 0.0);
+        (of_flow.refined, of_flow.coarsened) = (of_both.refined, of_both.coarsened);
+        Ok((of_flow, !changes.is_empty()))
+    }
+
+    /// Takes blocks that differ by one level at most, with the populations of those before if they are to be kept.
     fn change_blocks(
         &mut self,
         forest: Forest<D>,
         former: &FormerIds<Host>,
+        keeps_flow: bool,
     ) -> Result<(), SolverError> {
         let backend = self.backend.clone();
         let old = self.mesh()?.forest.upload(&backend)?;
@@ -213,8 +279,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let forest = movement.mesh()?.forest.upload(&backend)?;
         let built = self.upload(built)?;
         let former = former.moved(&Host, &backend)?;
-        let seeds = Seeds::of(&backend, &forest, &built, &former, before)?;
-        self.change_levels(built, Some(&seeds))?;
+        let seeds = match keeps_flow {
+            true => Some(Seeds::of(&backend, &forest, &built, &former, before)?),
+            false => None,
+        };
+        self.change_levels(built, seeds.as_ref())?;
         self.begin_bodies()
     }
 
@@ -228,11 +297,15 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     }
 
     /// Takes the place of bodies that were saved, if there are any.
-    pub(super) fn restore_bodies(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
+    pub(super) fn restore_bodies(
+        &mut self,
+        from: &mut dyn io::Read,
+        forest: Option<Forest<D>>,
+    ) -> Result<(), SolverError> {
         let Some(movement) = &mut self.movement else {
             return Ok(());
         };
-        let again = movement.restore(from, &self.plan.params)?;
+        let again = movement.restore(from, forest, &self.plan.params)?;
         self.take_bodies(again)
     }
 

@@ -166,10 +166,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
     /// Takes the place of what was written.
     pub(super) fn read_state(&mut self, from: &mut dyn io::Read) -> Result<(), SolverError> {
         let (steps, mass_reset) = read_begin(from, self.plan.holds_density())?;
-        if self.plan.params.adaptation.is_some() {
-            self.read_topology(from)?;
-        }
-        self.restore_bodies(from)?;
+        let forest = match self.plan.params.adaptation.is_some() {
+            true => self.read_topology(from)?,
+            false => None,
+        };
+        self.restore_bodies(from, forest)?;
         for level in 0..self.levels.len() {
             self.read_level(level, from)?;
         }

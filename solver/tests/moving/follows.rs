@@ -16,7 +16,7 @@ use std::sync::Arc;
 const SPEED: f64 = 0.04;
 
 /// A circle of 8.1 finest cells that crosses the box, and turns as it goes.
-fn crossing() -> BodyMotion<2> {
+pub(crate) fn crossing() -> BodyMotion<2> {
     along(|time| BodyState {
         pose: Pose {
             center: [74.0 - SPEED * time, 24.3 + 0.01 * time],
@@ -28,7 +28,10 @@ fn crossing() -> BodyMotion<2> {
 }
 
 /// The scene with a region around the path or nothing but blocks around the body; and the bodies in it.
-fn scene(follows: bool, motion: BodyMotion<2>) -> (Scene, Arc<RigidBodies<2>>, Params<2>) {
+pub(crate) fn scene(
+    follows: bool,
+    motion: BodyMotion<2>,
+) -> (Scene, Arc<RigidBodies<2>>, Params<2>) {
     let scene = Scene {
         cells: [96, 48],
         levels: 3,
@@ -58,14 +61,14 @@ fn scene(follows: bool, motion: BodyMotion<2>) -> (Scene, Arc<RigidBodies<2>>, P
     (scene, Arc::new(bodies), params)
 }
 
-fn mesh(scene: &Scene, bodies: &RigidBodies<2>) -> Mesh<2> {
+pub(crate) fn mesh(scene: &Scene, bodies: &RigidBodies<2>) -> Mesh<2> {
     match bodies.is_followed() {
         true => bodies.first_mesh(scene.mesh().frame).expect("a mesh"),
         false => scene.mesh(),
     }
 }
 
-fn leaf_cells(flow: &dyn LatticeFlow<2>) -> usize {
+pub(crate) fn leaf_cells(flow: &dyn LatticeFlow<2>) -> usize {
     flow.mesh().expect("a mesh").forest.leaves().count() * dims::cells(2)
 }
 

@@ -6,6 +6,7 @@
 //! | `follows` | a mesh that follows a body: drag, blocks, restarts |
 //! | `scenes` | levels, closed boxes, turns, free bodies, restarts, refusals |
 
+mod adapts;
 mod follows;
 mod frames;
 mod scenes;

@@ -8,8 +8,9 @@ use cutlink_mesher::{
     rigid::{Inertia, Pose, Quaternion},
 };
 use cutlink_solver::{
-    BodyMotion, BodyState, Collision, FaceCondition, FreeMotion, LatticeFlow, LatticeKind, Params,
-    PatchCondition, Plan, Precision, RigidBodies, WallScheme, kernels::FlowKernels,
+    Adaptation, AdaptationLook, BodyMotion, BodyState, Collision, Criterion, FaceCondition,
+    FreeMotion, Indicator, LatticeFlow, LatticeKind, Params, PatchCondition, Plan, Precision,
+    RigidBodies, WallScheme, kernels::FlowKernels,
 };
 use cutlink_tests::{
     flows::{self, AnyFlow},
@@ -229,26 +230,63 @@ fn bodies_in_d3q27_are_those_of_the_host<K: AnyFlow>(kernels: &K) {
     all(kernels, &ellipsoid(10), LatticeKind::D3Q27, &[1, 9]);
 }
 
-fn blocks_follow_as_on_the_host<K: AnyFlow>(kernels: &K) {
-    let scene = ellipse(|center| passing(center, 0.05), None);
-    let params = scene.params(Collision::Regularized, WallScheme::Linear, true);
-    let mut reference = scene.start(&Host, &params);
-    let mut flow = scene.start(kernels, &params);
-    let mut changes = 0;
-    for _ in 0..8 {
-        reference.advance(6).expect("steps");
-        flow.advance(6).expect("steps");
-        flow.validate().expect("tables of the last pose");
-        let [ours, theirs] = [&flow, &reference].map(|of| of.mesh().expect("a mesh"));
-        assert_eq!(ours.checksum(), theirs.checksum());
-        let wrong = difference(&*flow, &*reference);
-        let [bound, _] = bounds(params.collision, params.precision);
-        assert!(wrong <= bound, "after {}: {wrong}", flow.steps());
-        let [ours, theirs] = [&mut flow, &mut reference].map(|of| of.take_looks());
-        assert_eq!(ours.len(), theirs.len());
-        changes += ours.len();
+/// By vorticity, which the body leaves behind.
+fn by_vorticity() -> Adaptation<2> {
+    Adaptation {
+        every: 10,
+        levels: 3,
+        max_cells: u64::MAX,
+        buffer: 1,
+        criteria: vec![Criterion {
+            indicator: Indicator::Vorticity,
+            refine: 2e-3,
+            coarsen: 0.5,
+            within: None,
+            from_step: 0,
+        }],
+        limits: Vec::new(),
     }
-    assert!(changes >= 3, "{changes}");
+}
+
+fn blocks_follow_as_on_the_host<K: AnyFlow>(kernels: &K) {
+    for (path, adaptation) in ways() {
+        let scene = ellipse(|center| passing(center, 0.05), path);
+        let mut params = scene.params(Collision::Regularized, WallScheme::Linear, true);
+        params.adaptation = adaptation;
+        let mut reference = scene.start(&Host, &params);
+        let mut flow = scene.start(kernels, &params);
+        let mut changes = 0;
+        for _ in 0..8 {
+            reference.advance(6).expect("steps");
+            flow.advance(6).expect("steps");
+            flow.validate().expect("tables of the last pose");
+            let [ours, theirs] = [&flow, &reference].map(|of| of.mesh().expect("a mesh"));
+            assert_eq!(ours.checksum(), theirs.checksum());
+            let wrong = difference(&*flow, &*reference);
+            let [bound, _] = bounds(params.collision, params.precision);
+            assert!(wrong <= bound, "after {}: {wrong}", flow.steps());
+            let [ours, theirs] = [&mut flow, &mut reference].map(|of| of.take_looks());
+            assert_eq!(ours.len(), theirs.len());
+            let is_change = |look: &&AdaptationLook| look.refined + look.coarsened > 0;
+            changes += ours.iter().filter(is_change).count();
+        }
+        let least = if path.is_none() || params.adaptation.is_some() {
+            3
+        } else {
+            0
+        };
+        assert!(changes >= least, "{changes} of {path:?}");
+    }
+}
+
+/// What the mesh follows: nothing on blocks of a path, the body, the flow, both.
+fn ways() -> [(Option<u64>, Option<Adaptation<2>>); 4] {
+    [
+        (Some(60), None),
+        (None, None),
+        (Some(60), Some(by_vorticity())),
+        (None, Some(by_vorticity())),
+    ]
 }
 
 fn free_bodies_fall_as_on_the_host<K: AnyFlow>(kernels: &K) {
@@ -300,9 +338,10 @@ fn free_bodies_fall_as_on_the_host<K: AnyFlow>(kernels: &K) {
 }
 
 fn a_state_with_bodies_passes_to_any_backend<K: AnyFlow>(kernels: &K) {
-    for path in [Some(30), None] {
+    for (path, adaptation) in ways() {
         let scene = ellipse(|center| passing(center, 0.05), path);
-        let params = scene.params(Collision::Regularized, WallScheme::Linear, true);
+        let mut params = scene.params(Collision::Regularized, WallScheme::Linear, true);
+        params.adaptation = adaptation;
         let state = |flow: &dyn LatticeFlow<2>| {
             let mut bytes = Vec::new();
             flow.save(&mut bytes).expect("a state");
