@@ -249,9 +249,22 @@ impl<'a, const D: usize> Plan<'a, D> {
     ) -> Result<Box<dyn LatticeFlow<D> + 'a>, SolverError> {
         match ranks {
             [one] => self.start(one),
+            _ => {
+                self.check_ranks()?;
+                alone(B::start(ranks, None, self)?)
+            }
+        }
+    }
+
+    /// Whether the flow can run on several ranks.
+    ///
+    /// # Errors
+    /// Heat, bodies that move.
+    pub(crate) fn check_ranks(&self) -> Result<(), SolverError> {
+        match self.has_bodies {
             _ if self.params.heat.is_some() => Err(heat::on_ranks()),
-            _ if self.has_bodies => Err(bodies::on_ranks()),
-            _ => alone(B::start(ranks, None, self)?),
+            true => Err(bodies::on_ranks()),
+            false => Ok(()),
         }
     }
 
@@ -265,12 +278,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         backend: &B,
         link: Arc<dyn Communicator>,
     ) -> Result<Option<Box<dyn LatticeFlow<D> + 'a>>, SolverError> {
-        if self.params.heat.is_some() {
-            return Err(heat::on_ranks());
-        }
-        if self.has_bodies {
-            return Err(bodies::on_ranks());
-        }
+        self.check_ranks()?;
         B::start(slice::from_ref(backend), Some(link), self)
     }
 

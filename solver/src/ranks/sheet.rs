@@ -60,6 +60,9 @@ impl<const D: usize> Plan<'_, D> {
         ranks: usize,
         memory: Memory,
     ) -> Result<Vec<RankSheet>, SolverError> {
+        if ranks > 1 {
+            self.check_ranks()?;
+        }
         check(self, ranks)?;
         let mut partition = Partition::new(&self.tables, ranks, self.step_costs(memory));
         let own;
