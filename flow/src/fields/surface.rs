@@ -22,7 +22,7 @@ use cutlink_mesher::snap::Snapped;
 use cutlink_mesher::surface::{area_vector, unit_normal};
 use cutlink_report::{PageColours, PageField, PageSurface};
 use cutlink_solver::fields::{WallPlace, WallState, wall_state};
-use cutlink_solver::{Motion, Params, PatchCondition, Snapshot};
+use cutlink_solver::{BodyState, Motion, Params, PatchCondition, Snapshot};
 use cutlink_voxelizer::Mesh;
 use cutlink_voxelizer::vtk::{About, Field, Vtp};
 use rayon::prelude::*;
@@ -39,9 +39,29 @@ pub struct Body<const D: usize> {
     /// Positions of the facets and normals into the fluid, in root cells; `None` without adjacent fluid.
     places: Vec<Option<WallPlace<D>>>,
     viscosity: f64,
-    motions: Vec<Motion<D>>,
+    /// By patch.
+    motions: Vec<WallMotion<D>>,
     /// Patches whose walls are modelled.
     modeled: Vec<usize>,
+}
+
+/// How a wall moves.
+#[derive(Debug, Clone, Copy)]
+enum WallMotion<const D: usize> {
+    /// In its place.
+    Stays(Motion<D>),
+    /// With a body.
+    Goes(BodyState<D>),
+}
+
+impl<const D: usize> WallMotion<D> {
+    /// The velocity at a point, in root cells.
+    fn velocity_at(&self, at: [f64; D]) -> [f64; D] {
+        match self {
+            Self::Stays(motion) => motion.velocity_at(at),
+            Self::Goes(state) => state.velocity_at(at),
+        }
+    }
 }
 
 /// y⁺ of the centres of the first cells, over the area of a patch.
@@ -213,6 +233,15 @@ impl<const D: usize> Body<D> {
         (compiled::<D>().new)(mesh, surface, params, most)
     }
 
+    /// The same with patches that move with a body, in units of the root lattice.
+    #[must_use]
+    pub fn moving(mut self, patches: &[usize], state: BodyState<D>) -> Self {
+        for &patch in patches {
+            self.motions[patch] = WallMotion::Goes(state);
+        }
+        self
+    }
+
     /// Forces by patch: sums over the facets of pressure and shear at the centroids times the area.
     pub fn forces(&self, mesh: &Mesh<D>, snapshot: &Snapshot<D>) -> Vec<WallForce> {
         (compiled::<D>().forces)(self, mesh, snapshot)
@@ -239,6 +268,7 @@ impl<const D: usize> Body<D> {
                     PatchCondition::Wall { motion, .. } => *motion,
                     PatchCondition::Pressure(_) => Motion::Uniform([0.0; D]),
                 })
+                .map(WallMotion::Stays)
                 .collect(),
             modeled: params.modeled.clone(),
         };

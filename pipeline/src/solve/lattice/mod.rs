@@ -289,10 +289,12 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         };
         let mesh = self.flow.mesh()?;
         if let Some(bodies) = &self.bodies {
-            let moved = motion::snapped(bodies, self.flow.bodies(), &mesh.frame)?;
+            let states = self.flow.bodies();
+            let moved = motion::snapped(bodies, states, &mesh.frame)?;
             fields.set_surface(mesh, &moved);
             if let Some(most) = fields.needs_body() {
-                fields.set_body(Body::new(mesh, &moved, &self.resolved.params, most));
+                let body = Body::new(mesh, &moved, &self.resolved.params, most);
+                fields.set_body(motion::body(bodies, states, body));
             }
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! What `summary.json` and the printed summary have of lattice Boltzmann flows alone.
 
 use super::{Lattice, judge::End};
+use crate::solve::motion;
 use cutlink_amr::dims;
 use cutlink_common::Error;
 use cutlink_flow::{FlowState, Report, Seen, bulk::Bulk, fields::Body, parts::WallParts};
@@ -22,16 +23,19 @@ impl<const D: usize> Lattice<'_, D> {
         let (Some(sample), Some(surface)) = (sample, self.surface) else {
             return Ok(None);
         };
-        if self.bodies.is_some() {
-            // The velocity of their walls differs from place to place, and a facet knows one of its patch.
-            return Ok(None);
-        }
         let now = &mut now.snapshot;
         self.flow.update(None, now)?;
         let (mesh, params) = (self.flow.mesh()?, &self.resolved.params);
-        let walls = match seen.body {
-            Some(body) => body.forces(mesh, now),
-            None => Body::new(mesh, surface, params, FACETS).forces(mesh, now),
+        let walls = match (seen.body, &self.bodies) {
+            (Some(body), None) => body.forces(mesh, now),
+            (None, None) => Body::new(mesh, surface, params, FACETS).forces(mesh, now),
+            // Where they are now.
+            (_, Some(bodies)) => {
+                let states = self.flow.bodies();
+                let moved = motion::snapped(bodies, states, &mesh.frame)?;
+                motion::body(bodies, states, Body::new(mesh, &moved, params, FACETS))
+                    .forces(mesh, now)
+            }
         };
         let parts = WallParts::new(seen.history, &params.patches, &walls, sample);
         Ok(Some(parts))

@@ -17,7 +17,8 @@ use crate::solve::{
     value,
 };
 use cutlink_common::{Error, config::suggestion};
-use cutlink_flow::fields::{OutputKind, OutputSpec};
+use cutlink_device::larger_or_nan;
+use cutlink_flow::fields::Body;
 use cutlink_mesher::{
     Surface,
     rigid::{Inertia, Pose, Quaternion},
@@ -426,9 +427,7 @@ fn refinement(name: &str, table: &MotionTable) -> Result<MotionRefinement, Error
 fn reach<const D: usize>(surface: &MovingSurface<D>, body: usize) -> f64 {
     let square = |x: &[f64; D]| x.iter().map(|x| x * x).sum::<f64>();
     let squares = surface.vertices(body).iter().map(square);
-    squares
-        .fold(0.0, |a: f64, b| if a.is_nan() || a > b { a } else { b })
-        .sqrt()
+    squares.fold(0.0, larger_or_nan).sqrt()
 }
 
 /// Poses of a path such that each root step of it is at most `spacing` root cells from one of them.
@@ -480,10 +479,22 @@ pub(crate) fn snapped<const D: usize>(
     Ok(snap(&bodies.surface.at(&poses), lattice)?)
 }
 
+/// The facets of the surface at these poses, with the velocities of the bodies there.
+pub(crate) fn body<const D: usize>(
+    bodies: &RigidBodies<D>,
+    states: &[BodyState<D>],
+    facets: Body<D>,
+) -> Body<D> {
+    let parts = bodies.surface.bodies().iter().zip(states);
+    parts.fold(facets, |facets, (part, state)| {
+        facets.moving(&part.patches, *state)
+    })
+}
+
 /// Refuses outputs that know nothing of bodies that move.
 ///
 /// # Errors
-/// Averages, whose cells may be in a body now and then; values of surfaces, whose facets know one velocity a patch.
+/// Averages, whose cells may be in a body now and then.
 pub(crate) fn check_outputs<const D: usize>(resolved: &Resolved<D>) -> Result<(), Error> {
     let outputs = &resolved.outputs;
     if outputs.averages.is_some() {
@@ -491,13 +502,6 @@ pub(crate) fn check_outputs<const D: usize>(resolved: &Resolved<D>) -> Result<()
             "[output] averages: cells that a body covers now and then have no mean",
         )
         .hint("leave averages out beside [motion], and use fields or probes by time"));
-    }
-    let is_surface = |spec: &OutputSpec| spec.kind == OutputKind::Surface;
-    if outputs.specs.iter().any(is_surface) {
-        return Err(Error::input(
-            "[[output.write]] kind = \"surface\": friction is relative to one velocity of a patch, and bodies that move have others",
-        )
-        .hint("leave it out beside [motion]; forces.csv and motion.csv have the forces"));
     }
     Ok(())
 }
