@@ -17,6 +17,7 @@ import sys
 import time
 
 import adapting
+import beds
 import benchmarks
 import bodies
 import bounds
@@ -68,7 +69,13 @@ def run_one(options, name, tables, read):
         placed = lambda table: {k: str(options.out / file) if v == file else v for k, v in table.items()}
         for table, of in tables.items():
             tables[table] = [placed(one) for one in of] if isinstance(of, list) else placed(of)
+    # A command whose files the case takes.
+    before = tables.pop("before", None)
+    if before:
+        tables["mesh"] = dict(tables["mesh"], file=str(options.out / tables["mesh"]["file"]))
     path.write_text(case_text(tables))
+    if before and not options.write:
+        subprocess.run([options.cutlink, *before], cwd=options.out, capture_output=True, check=True)
     if options.write:
         return None
     command = [options.cutlink, "solve", str(path), "--device", options.device, "--force"]
@@ -123,7 +130,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="write case files only")
     parser.add_argument("--dry-run", action="store_true", help="have cutlink check each case, run none")
     options = parser.parse_args()
-    found = [r for group in (bodies, benchmarks, adapting, turbulent, m24, bounds, compressible, moving, two_phase, spheres, heat) for r in group.rows()]
+    found = [r for group in (bodies, benchmarks, adapting, turbulent, m24, bounds, compressible, moving, two_phase, spheres, beds, heat) for r in group.rows()]
     names = {r[0] for r in found}
     is_meant = lambda name, only: name == only if only in names else name.startswith(only)
     chosen = [r for r in found if not options.only or any(is_meant(r[0], o) for o in options.only)]

@@ -152,6 +152,8 @@ impl Laws {
         }
         let prescribed = self.fastest.max(self.mean);
         let mut fastest = match (&self.body, &self.hydraulic, self.dimensions) {
+            // In the pores of a bed.
+            (Some(_), ..) if self.bed.is_some() => 3.0 * prescribed / self.bed.unwrap_or(1.0),
             (Some(_), ..) => 2.0 * prescribed,
             (_, None, _) => prescribed,
             // A given profile has its largest speed in it.
@@ -194,7 +196,8 @@ impl Laws {
         let is_free = !given.collision && self.drive != Drive::Walls;
         let too_large = self.relaxation_at(own.lattice_velocity)
             > self.most_relaxation(self.collision, self.wall);
-        if !(is_free && takes_trt(self) && (own.bound == Bound::Walls || too_large)) {
+        let is_better = own.bound == Bound::Walls || too_large || self.bed.is_some();
+        if !(is_free && takes_trt(self) && is_better) {
             return own;
         }
         let wall = if given.wall {

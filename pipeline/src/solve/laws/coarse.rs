@@ -7,6 +7,9 @@ use cutlink_solver::{Collision, Les, WallScheme};
 /// Reynolds numbers below which a flow along walls, and one around a body, is taken to be laminar.
 const LAMINAR: [f64; 2] = [2000.0, 200.0];
 
+/// Error over the inverse square of the cells across pores, 4 V / S: of the resistance of a bed.
+const OF_PORES: f64 = 1.2;
+
 /// An error, and of what.
 type Coarse = Option<(f64, String)>;
 
@@ -51,6 +54,10 @@ impl Laws {
     /// Reynolds number of 100.
     fn coarse_body(&self) -> Coarse {
         let ([_, gap], across) = self.body.zip(self.extent)?;
+        if self.bed.is_some() {
+            let what = format!("{} cells across the pores of the bed", two_digits(gap));
+            return Some((OF_PORES / (gap * gap), what));
+        }
         match self.drive {
             Drive::Inlet => {
                 let fastest = self.mean.max(self.fastest);

@@ -31,6 +31,8 @@ pub(crate) struct Geometry {
     pub(crate) offset: f64,
     /// Extents of the cells beside them.
     pub(crate) extents: Option<Vec<f64>>,
+    /// Of bodies that fluid flows through: a bed of grains, foam, fins.
+    pub(crate) bed: Option<Bed>,
     /// Area of the openings through which fluid enters or leaves, the larger of both; 0 where there is none.
     pub(crate) open: f64,
     /// Shortest edge of the box between two walls that face each other; twice the edge between a wall and a plane of symmetry.
@@ -51,6 +53,46 @@ pub(crate) struct Planes {
     /// How many times the viscous drop of a duct with the mean area is that of one with these areas, if their shapes are similar: the mean
     /// of (mean area / area)³ in 2D, where the velocity is inverse to the width and the drop to its square, and of the square in 3D.
     pub(crate) resistance: f64,
+}
+
+/// Bodies that have much more surface than the box around them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bed {
+    /// Hydraulic diameter of the fluid between them, 4 V / S.
+    pub(crate) pore: f64,
+    /// What has their volume and surface: 6 V / S.
+    pub(crate) grain: f64,
+    /// The share of fluid.
+    pub(crate) void: f64,
+}
+
+/// Surface of bodies over that of the box around them, and their share of it, from which on they are a bed.
+const OF_BEDS: [f64; 2] = [2.0, 0.2];
+
+impl Bed {
+    /// Of bodies of a surface and volume between these bounds in a box of these edges.
+    fn of<const D: usize>(
+        [surface, volume]: [f64; 2],
+        [low, high]: &[[f64; D]; 2],
+        edges: &[f64],
+    ) -> Option<Self> {
+        let extents: [f64; D] = std::array::from_fn(|a| high[a] - low[a]);
+        let all: f64 = extents.iter().product();
+        // Sides that lie at a face of the box have no fluid beside them.
+        let around = |a: usize| {
+            let is_open = [low[a] > 1.0, high[a] < edges[a] - 1.0];
+            all / extents[a] * f64::from(is_open.map(u8::from).iter().sum::<u8>())
+        };
+        let around: f64 = (0..D).map(around).sum();
+        let is_one = surface > OF_BEDS[0] * around && volume > OF_BEDS[1] * all && volume < all;
+        // In 2D the diameter of a disc is 4 A / S.
+        let of_grain = 2.0 * D as f64;
+        is_one.then(|| Self {
+            pore: 4.0 * (all - volume) / surface,
+            grain: of_grain * volume / surface,
+            void: 1.0 - volume / all,
+        })
+    }
 }
 
 /// What a face or patch is to the flow.
@@ -119,6 +161,7 @@ impl Geometry {
             body: 0.0,
             offset: 0.0,
             extents: None,
+            bed: None,
             open: 0.0,
             between: None,
             level: None,
@@ -187,6 +230,9 @@ impl Geometry {
                 all = Some(joined(all, [low, high]));
             }
         }
+        let solid = self.edges.iter().product::<f64>() - self.volume;
+        let bounds = all.filter(|_| !self.is_inside);
+        self.bed = bounds.and_then(|of| Bed::of([self.body, solid], &of, &self.edges));
         self.extents = all.map(|[low, high]| (0..D).map(|a| high[a] - low[a]).collect());
     }
 }
@@ -350,4 +396,32 @@ fn row_of<const D: usize>(mesh: &Mesh<D>, row: usize, roles: &[Role]) -> Row<D> 
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::PI;
+
+    #[test]
+    fn beds_are_what_fluid_flows_through() {
+        // Eight spheres of radius 1, which touch, in a stream and as a bed across a duct.
+        let of = [8.0 * 4.0 * PI, 8.0 * 4.0 / 3.0 * PI];
+        let around = [[3.0; 3], [7.0; 3]];
+        assert_eq!(Bed::of(of, &around, &[10.0; 3]), None);
+        let across = [[0.0, 0.0, 3.0], [4.0, 4.0, 7.0]];
+        let bed = Bed::of(of, &across, &[4.0, 4.0, 10.0]).expect("a bed");
+        assert!((bed.grain - 2.0).abs() < 1e-12, "{bed:?}");
+        assert!((bed.void - (1.0 - PI / 6.0)).abs() < 1e-12, "{bed:?}");
+        assert!((bed.pore - 4.0 * (64.0 - of[1]) / of[0]).abs() < 1e-12);
+        // Ten fins of 1 by 20 by 40 on a floor, 3 apart; a wing is none, whatever it has of the box around it.
+        let fins = [10.0 * 2.0 * 20.0 * 40.0, 10.0 * 800.0];
+        let on_floor = [[30.0, 30.0, 0.0], [60.0, 70.0, 20.0]];
+        let bed = Bed::of(fins, &on_floor, &[100.0; 3]).expect("fins");
+        assert!((bed.pore - 4.0).abs() < 1e-12, "{bed:?}");
+        let wing = [2.0 * 100.0 * 400.0, 100.0 * 400.0 * 8.0];
+        let bounds = [[10.0; 3], [110.0, 410.0, 22.0]];
+        assert_eq!(Bed::of(wing, &bounds, &[1000.0; 3]), None);
+        assert_eq!(Bed::of([f64::NAN; 2], &around, &[10.0; 3]), None);
+    }
 }

@@ -14,6 +14,7 @@
 //! | coarse passages | 3 / N² with openings or between cut links, 2 / N² of cumulants in 3D | bounds of 101,000 small flows |
 //! | coarse bodies in a stream | √Re / (2 D²) of the drag, D the mean of its extents, Re at most 100 | measured, a cylinder at Re 1 to 40 |
 //! | coarse gaps between bodies that a force drives fluid past | 2.5 / g² | bound, arrays of spheres and cylinders |
+//! | coarse pores of a bed | 1.2 / g² of the resistance, g = 4 V / S the cells across a pore | measured, a bed of spheres |
 //! | coarse cavities below a lid | 0.12 Re / N² of the velocity, 0.03 of KBC | measured, Re 100 to 1000 |
 //! | coarse vessels whose cut walls turn the fluid | 6 / N² of the torque | bound, rings |
 //! | Smagorinsky's model in laminar flows | 6 C² Re / N² beside walls, 9 C² Re / N² of vortices, C² Re^(3/2) / D² around bodies | channels: Re 200, N 16, C 0.1: 4.7 %, measured 3.4 |
@@ -36,6 +37,7 @@ pub(crate) use choice::{Bound, Choice, Given, choose, first, without_bounds};
 
 use crate::solve::{resolve::Resolved, units::Physics};
 use cutlink_common::Error;
+use cutlink_device::larger_or_nan;
 use cutlink_flow::{
     Until,
     verdict::{Check, Grade},
@@ -43,7 +45,7 @@ use cutlink_flow::{
 use cutlink_solver::{Collision, FaceCondition, Les, Precision, WallScheme, is_driven_by_walls};
 use cutlink_voxelizer::Mesh;
 use drive::{along, inlet, is_lid, narrows, openings, pull, wall_of, width};
-use geometry::Geometry;
+use geometry::{Bed, Geometry};
 pub(crate) use numbers::{percent, two_digits};
 
 /// Bars of a relative error.
@@ -102,6 +104,8 @@ pub(crate) struct Laws {
     width: Option<f64>,
     /// Cells across a body, and across the gap beside it.
     body: Option<[f64; 2]>,
+    /// The share of fluid in a bed of bodies, whose grains and pores are `body`.
+    bed: Option<f64>,
     /// Cells of the geometric mean of its extents.
     extent: Option<f64>,
     /// Hydraulic diameter 4 V / S and length along the flow, of flows between walls.
@@ -151,6 +155,13 @@ pub(crate) struct Measured {
     pub(crate) carried: f64,
 }
 
+/// Hydraulic diameter and length of a bed, and how many times the drop is that of a duct of these: Kozeny's 5 μ U (S / V)² / ε³.
+fn duct_of(bed: &Bed, of: &Geometry, dx: f64) -> Option<([f64; 2], f64)> {
+    let extents = of.extents.as_ref()?.iter().copied();
+    let length = extents.fold(0.0, larger_or_nan);
+    Some(([bed.pore * dx, length * dx], 80.0 / 48.0 / bed.void))
+}
+
 impl Laws {
     /// Of a flow on a mesh. Cost: a pass over the blocks and one over the links.
     pub(crate) fn of<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Self {
@@ -177,6 +188,7 @@ impl Laws {
         };
         let has_body = of.body > 0.0 && !of.is_inside;
         let is_confined = of.faces > 0.0 || of.is_inside || (has_body && drive == Drive::Force);
+        let bed = of.bed.filter(|_| has_body && drive.passes());
         let surface = of.faces + of.body;
         let hydraulic = (is_confined && surface > 0.0).then(|| {
             let length = match of.open > 0.0 {
@@ -185,6 +197,8 @@ impl Laws {
             };
             [4.0 * of.volume / surface * dx, length * dx]
         });
+        let of_bed = bed.and_then(|bed| duct_of(&bed, &of, dx));
+        let hydraulic = of_bed.map(|(of, _)| of).or(hydraulic);
         let width = width::<D>(&of, is_confined);
         // What moving walls drive is recirculating, and its error another one.
         let is_array = has_body && of.faces == 0.0;
@@ -205,7 +219,8 @@ impl Laws {
                 .zip(&of.edges)
                 .map(|(body, edge)| edge - body);
             let gap = gap.fold(2.0 * smallest, f64::min);
-            [smallest, gap].map(|x| (x * cells).max(1.0))
+            let of = bed.map_or([smallest, gap], |bed| [bed.grain, bed.pore]);
+            of.map(|x| (x * cells).max(1.0))
         });
         let extent = of.extents.as_ref().filter(|_| has_body).map(|extents| {
             let extents = extents.iter().map(|&x| (x * cells).max(1.0));
@@ -227,12 +242,13 @@ impl Laws {
             edge: shortest.filter(|_| surface == 0.0),
             width: width.map(|n| n * dx),
             body,
+            bed: bed.map(|bed| bed.void),
             extent,
             hydraulic,
             mean: mean * velocity,
             fastest: resolved.fastest,
             throat: narrows.throat * velocity,
-            resistance: narrows.resistance,
+            resistance: of_bed.map_or(narrows.resistance, |(_, factor)| factor),
             narrowing: narrows.width,
             pull,
             along: along(resolved, &of) * dx,
