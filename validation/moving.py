@@ -3,7 +3,7 @@
 import math
 
 from reading import at_frequency, columns, row, sine
-from sources import CIRCLE_185, DUETSCH, INLINE, KINSEY, TEN_CATE
+from sources import CIRCLE_100, CIRCLE_185, DUETSCH, INLINE, KINSEY, TEN_CATE, TURNING
 
 AXES = "xyz"
 
@@ -97,6 +97,37 @@ def in_stream(re, translation, seconds):
     return flow("circle", mesh, {"re": re, "length": 1, "velocity": 1}, boundary, {"translation": translation}, seconds)
 
 
+# The mesh follows the vortices of the wake, in the stream and in flight alike.
+WAKE = {"adapt": {"levels": 5, "by": [{"what": "vorticity", "refine": 0.03}]}}
+
+
+def in_tunnel(moves, patches=None):
+    """A circle of 32 cells at Re 100 in a stream, 40 diameters between far fields, in a mesh that follows the wake."""
+    mesh = {"shape": "circle:r=0.5", "domain": [-16, -20, 24, 20], "root": 80, "levels": 5, "wall-distance": 0.2}
+    boundary = faces(2, {"type": "far-field", "velocity": [1, 0]}) | {"x+": "outflow"}
+    tables = flow("circle", mesh, {"re": 100, "length": 1, "velocity": 1}, boundary, moves, 120) | WAKE
+    if patches:
+        del tables["motion.circle"]
+        tables["patches"] = patches
+    return tables
+
+
+def in_flight(moves):
+    """The same circle that flies through fluid at rest, against the x axis."""
+    mesh = {"shape": "circle:r=0.5", "domain": [-136, -20, 24, 20], "root": 320, "levels": 5, "wall-distance": 0.2}
+    still = faces(2, {"type": "far-field", "velocity": [0, 0]})
+    moves = {"refinement": "follow"} | moves
+    return flow("circle", mesh, {"re": 100, "length": 1, "velocity": 1}, still, moves, 120) | WAKE
+
+
+def turning(folder):
+    """Mean coefficients over the last eight periods of shedding."""
+    table = columns(folder / "forces.csv")
+    table = window(table, table["time"][-1] - 8 / 0.165)
+    of = (mean(table[name]) for name in ("C_D", "C_L"))
+    return [row(name, *pair, "Kang, Choi & Lee 1999") for name, *pair in zip(("C_D", "C_L"), of, TURNING)], ""
+
+
 def shedding(source=None, drag=None, lift=None, strouhal=None):
     """Means over the last 12 periods of shedding, beside those of a source."""
 
@@ -177,6 +208,13 @@ def rows():
         yield f"moving-transverse-{share}", in_stream(185, sway, 150), swaying(frequency)
     sway = ["0.14*sin(2*pi*0.33*t)", KICK]
     yield "moving-inline", in_stream(100, sway, 200), shedding("several, see sources.py", *INLINE)
+    from_100 = shedding("Park, Kwon & Choi 1998", *CIRCLE_100)
+    yield "moving-tunnel-100", in_tunnel({"translation": ["0*t", KICK]}), from_100
+    yield "moving-flight-100", in_flight({"translation": ["1 - t - exp(-t)", KICK]}), from_100
+    # Turning with an angular velocity above zero, the lift is negative.
+    yield "moving-turning-patch", in_tunnel({}, {"*": {"type": "rotating", "center": [0, 0], "omega": 2}}), turning
+    yield "moving-turning-body", in_tunnel({"angle": "2*t", "center": [0, 0]}), turning
+    yield "moving-turning-flight", in_flight({"translation": ["1 - t - exp(-t)", "0*t"], "angle": "2*t", "center": [0, 0]}), turning
     for case in TEN_CATE:
         yield f"moving-settling-{case}", settling(case), fall(case)
     yield "moving-flapping-96", flapping(), power

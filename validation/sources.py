@@ -130,6 +130,11 @@ CIRCLE_185 = (1.287, 0.626, 0.195)
 # A circle that oscillates along the stream at Re 100 with 0.14 diameters and twice the frequency of shedding: of several authors, from Hurlbut,
 # Spaulding & White (1982) to Su, Lai & Lin (2007), C_D is 1.68 to 1.70 and C_L 0.95 to 0.97; shedding is locked to half the frequency.
 INLINE = (1.69, 0.96, 0.165)
+# Park, Kwon & Choi, KSME Int. J. 12 (1998) 1200: mean C_D, amplitude of C_L and Strouhal number of a circle at Re 100.
+CIRCLE_100 = (1.33, 0.332, 0.165)
+# Kang, Choi & Lee, Phys. Fluids 11 (1999) 3312: mean C_D and C_L of a circle at Re 100 whose surface has the speed of the stream, and which
+# still sheds vortices.
+TURNING = (1.1040, -2.4881)
 # ten Cate, Nieuwstad, Derksen & van den Akker, Phys. Fluids 14 (2002) 4012: density, viscosity in m2/s, speed in unbounded oil, seconds to
 # compute, measured largest speed.
 TEN_CATE = {
