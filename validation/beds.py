@@ -75,5 +75,5 @@ def drop(re):
 
 def rows():
     for re in (0.1, 10, 100):
-        for cells in (8, 12, 16, 24):
+        for cells in (8, 12, 16, 24, 48):
             yield f"bed-{re}-{cells}", through(re, cells), drop(re)
