@@ -108,7 +108,7 @@ def in_tunnel(moves, patches=None):
     tables = flow("circle", mesh, {"re": 100, "length": 1, "velocity": 1}, boundary, moves, 120) | WAKE
     if patches:
         del tables["motion.circle"]
-        tables["patches"] = patches
+        tables |= {f"patches.{name}": table for name, table in patches.items()}
     return tables
 
 
@@ -122,7 +122,8 @@ def in_flight(moves):
 
 def turning(folder):
     """Mean coefficients over the last eight periods of shedding."""
-    table = columns(folder / "forces.csv")
+    # Of the only body, by the first word.
+    table = {name.split(" ")[0]: values for name, values in columns(folder / "forces.csv").items()}
     table = window(table, table["time"][-1] - 8 / 0.165)
     of = (mean(table[name]) for name in ("C_D", "C_L"))
     return [row(name, *pair, "Kang, Choi & Lee 1999") for name, *pair in zip(("C_D", "C_L"), of, TURNING)], ""
@@ -212,7 +213,7 @@ def rows():
     yield "moving-tunnel-100", in_tunnel({"translation": ["0*t", KICK]}), from_100
     yield "moving-flight-100", in_flight({"translation": ["1 - t - exp(-t)", KICK]}), from_100
     # Turning with an angular velocity above zero, the lift is negative.
-    yield "moving-turning-patch", in_tunnel({}, {"*": {"type": "rotating", "center": [0, 0], "omega": 2}}), turning
+    yield "moving-turning-patch", in_tunnel({}, {"circle": {"type": "rotating", "center": [0, 0], "omega": 2}}), turning
     yield "moving-turning-body", in_tunnel({"angle": "2*t", "center": [0, 0]}), turning
     yield "moving-turning-flight", in_flight({"translation": ["1 - t - exp(-t)", "0*t"], "angle": "2*t", "center": [0, 0]}), turning
     for case in TEN_CATE:

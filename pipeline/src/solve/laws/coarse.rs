@@ -8,7 +8,7 @@ use cutlink_solver::{Collision, Les, WallScheme};
 const LAMINAR: [f64; 2] = [2000.0, 200.0];
 
 /// Error over the inverse square of the cells across pores, 4 V / S: of the resistance of a bed.
-const OF_PORES: f64 = 1.2;
+const OF_PORES: f64 = 1.0;
 
 /// An error, and of what.
 type Coarse = Option<(f64, String)>;

@@ -14,7 +14,7 @@
 //! | coarse passages | 3 / N² with openings or between cut links, 2 / N² of cumulants in 3D | bounds of 101,000 small flows |
 //! | coarse bodies in a stream | √Re / (2 D²) of the drag, D the mean of its extents, Re at most 100 | measured, a cylinder at Re 1 to 40 |
 //! | coarse gaps between bodies that a force drives fluid past | 2.5 / g² | bound, arrays of spheres and cylinders |
-//! | coarse pores of a bed | 1.2 / g² of the resistance, g = 4 V / S the cells across a pore | measured, a bed of spheres |
+//! | coarse pores of a bed | 1 / g² of the resistance, g = 4 V / S the cells across a pore | measured, a bed of spheres |
 //! | coarse cavities below a lid | 0.12 Re / N² of the velocity, 0.03 of KBC | measured, Re 100 to 1000 |
 //! | coarse vessels whose cut walls turn the fluid | 6 / N² of the torque | bound, rings |
 //! | Smagorinsky's model in laminar flows | 6 C² Re / N² beside walls, 9 C² Re / N² of vortices, C² Re^(3/2) / D² around bodies | channels: Re 200, N 16, C 0.1: 4.7 %, measured 3.4 |
