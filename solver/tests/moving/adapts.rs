@@ -66,9 +66,6 @@ fn the_wake_is_that_of_the_finest_mesh() {
         assert!(largest > 0.1 * 0.04, "there is a wake: {whole:?}");
         let off = |of: [f64; 3]| worst((0..3).map(|n| (of[n] - whole[n]).abs() / largest));
         let (without, with) = (off(followed), off(adapted));
-        println!(
-            "{without} {with} {whole:?} {adapted:?} {drag} {of_adapted} {cells} {fewer} {some}"
-        );
         assert!(with < 0.02 && with < 0.5 * without, "{with}, {without}");
         assert!((of_adapted / drag - 1.0).abs() < 0.01);
         assert!(fewer < some && some < cells, "{fewer}, {some}, {cells}");
