@@ -261,11 +261,13 @@ impl<'a, const D: usize> Plan<'a, D> {
     /// # Errors
     /// Heat, bodies that move.
     pub(crate) fn check_ranks(&self) -> Result<(), SolverError> {
-        match self.has_bodies {
-            _ if self.params.heat.is_some() => Err(heat::on_ranks()),
-            true => Err(bodies::on_ranks()),
-            false => Ok(()),
+        if self.params.heat.is_some() {
+            return Err(heat::on_ranks());
         }
+        if self.has_bodies {
+            return Err(bodies::on_ranks());
+        }
+        Ok(())
     }
 
     /// Starts the flow at rest, with density 1, on several processes with the same plan, each of which is a rank. Returns the flow on

@@ -195,13 +195,10 @@ impl<const D: usize> Movement<D> {
         if self.changes_blocks() {
             again.meshed.clone_from(&self.meshed);
             // Blocks that follow bodies alone follow from their poses.
-            let own = || {
-                self.mesh()?
-                    .forest
-                    .download(&Host)
-                    .map_err(SolverError::from)
+            let forest = match self.adapts {
+                true => Some(self.mesh()?.forest.download(&Host)?),
+                false => None,
             };
-            let forest = self.adapts.then(own).transpose()?;
             built = again.rebuild(forest, params)?;
         }
         again.placed.clone_from(&self.placed);

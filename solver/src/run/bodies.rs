@@ -180,11 +180,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         };
         let begin = Instant::now();
         let target = movement.needed()?;
-        let changes = match self.plan.params.adaptation.is_some() {
-            // What the flow no longer wants goes at the next look at it.
-            true => self.cover(&target, true)?,
-            false => self.go_to(&target)?,
-        };
+        let changes = self.go_to(&target, true)?;
         let mesh = self.mesh()?;
         let mut look = look(mesh, &changes, begin.elapsed().as_secs_f64());
         look.step = self.steps;
@@ -192,30 +188,25 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         Ok(())
     }
 
-    /// Changes blocks to those of a forest.
-    fn go_to(&mut self, target: &Forest<D>) -> Result<Vec<FormerIds<Host>>, SolverError> {
-        let mut changes = Vec::new();
-        loop {
-            let (forest, former) = self.forest_of_bodies()?.toward(target)?;
-            let is_there = forest.first_child == target.first_child;
-            self.change_blocks(forest, &former, true)?;
-            changes.push(former);
-            if is_there {
-                return Ok(changes);
-            }
-        }
-    }
-
-    /// Adds the blocks of a forest to those that there are. Where none is missing the tables are made again, for the poses now.
-    fn cover(
+    /// Changes blocks to those of a forest; beside a mesh that follows the flow, adds them to those that there are: what the flow no longer
+    /// wants goes at the next look at it. Where nothing is to be changed the tables are made again, for the poses now.
+    fn go_to(
         &mut self,
         target: &Forest<D>,
         keeps_flow: bool,
     ) -> Result<Vec<FormerIds<Host>>, SolverError> {
+        let adds = self.plan.params.adaptation.is_some();
         let mut changes = Vec::new();
         loop {
-            let (forest, former) = self.forest_of_bodies()?.toward_both(target)?;
-            let is_there = forest.covers(target);
+            let forest = self.forest_of_bodies()?;
+            let (forest, former) = match adds {
+                true => forest.toward_both(target)?,
+                false => forest.toward(target)?,
+            };
+            let is_there = match adds {
+                true => forest.covers(target),
+                false => forest.first_child == target.first_child,
+            };
             self.change_blocks(forest, &former, keeps_flow)?;
             changes.push(former);
             if is_there {
@@ -240,7 +231,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let needed = movement.needed()?;
         let mut changes = Vec::new();
         if !self.forest_of_bodies()?.covers(&needed) {
-            changes = self.cover(&needed, keeps_flow)?;
+            changes = self.go_to(&needed, keeps_flow)?;
         }
         let backend = self.backend.clone();
         let own = OwnMesh::above(self.mesh()?, &needed, &backend)?;

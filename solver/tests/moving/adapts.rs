@@ -3,7 +3,7 @@
 use crate::{
     follows::{crossing, leaf_cells, mesh, scene},
     on_one_thread,
-    scenes::start,
+    scenes::{hundred_steps, start},
     worst,
 };
 use cutlink_device::Host;
@@ -115,24 +115,7 @@ fn a_restart_and_another_begin_give_the_same_bits() {
         let (scene, bodies, params) = scene(follows, crossing());
         let params = adaptive(5e-4, params);
         let mesh = mesh(&scene, &bodies);
-        let run = |threads: usize, stop: Option<u64>| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            pool.build().expect("threads").install(|| {
-                let mut flow = start(&mesh, &params, &bodies);
-                let mut state = Vec::new();
-                if let Some(stop) = stop {
-                    flow.advance(stop).expect("steps");
-                    flow.save(&mut state).expect("a state");
-                    flow = start(&mesh, &params, &bodies);
-                    flow.restore(&mut &state[..]).expect("a state");
-                    flow.validate().expect("tables of the state");
-                    state.clear();
-                }
-                flow.advance(100 - flow.steps()).expect("steps");
-                flow.save(&mut state).expect("a state");
-                (state, flow.take_forces().expect("forces").pop())
-            })
-        };
+        let run = |threads, stop| hundred_steps(&mesh, &params, &bodies, threads, stop);
         let expected = run(1, None);
         assert!(run(3, None) == expected, "threads");
         for stop in [33, 60, 64] {

@@ -8,9 +8,9 @@ use cutlink_mesher::{
     rigid::{Inertia, Pose, Quaternion},
 };
 use cutlink_solver::{
-    BodyMotion, BodyPath, BodyState, Collision, FaceCondition, FreeMotion, LatticeFlow,
-    LatticeKind, Motion, Params, PatchCondition, Plan, Precision, RigidBodies, SolverError,
-    WallScheme,
+    BodyMotion, BodyPath, BodyState, Collision, FaceCondition, ForceSample, FreeMotion,
+    LatticeFlow, LatticeKind, Motion, Params, PatchCondition, Plan, Precision, RigidBodies,
+    SolverError, WallScheme,
 };
 use cutlink_voxelizer::{
     EmbedParams, Fill, Frame, Mesh, MovingPatches, MovingSurface, Region, RegionShape, embed,
@@ -158,6 +158,32 @@ pub(crate) fn start<'a>(
     plan.start(&Host).expect("a flow")
 }
 
+/// The state and the last forces after a hundred steps on so many threads, saved and restored in another flow after `stop` of them.
+pub(crate) fn hundred_steps(
+    mesh: &Mesh<2>,
+    params: &Params<2>,
+    bodies: &Arc<RigidBodies<2>>,
+    threads: usize,
+    stop: Option<u64>,
+) -> (Vec<u8>, Option<ForceSample>) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().expect("threads").install(|| {
+        let mut flow = start(mesh, params, bodies);
+        let mut state = Vec::new();
+        if let Some(stop) = stop {
+            flow.advance(stop).expect("steps");
+            flow.save(&mut state).expect("a state");
+            flow = start(mesh, params, bodies);
+            flow.restore(&mut &state[..]).expect("a state");
+            flow.validate().expect("tables of the state");
+            state.clear();
+        }
+        flow.advance(100 - flow.steps()).expect("steps");
+        flow.save(&mut state).expect("a state");
+        (state, flow.take_forces().expect("forces").pop())
+    })
+}
+
 #[test]
 fn a_closed_box_keeps_its_mass() {
     on_one_thread(|| {
@@ -196,23 +222,7 @@ fn any_number_of_threads_and_a_restart_give_the_same_bits() {
             ..(*bodies).clone()
         });
         let mesh = scene.mesh();
-        let run = |threads: usize, stop: Option<u64>| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            pool.build().expect("threads").install(|| {
-                let mut flow = start(&mesh, &params, &bodies);
-                let mut state = Vec::new();
-                if let Some(stop) = stop {
-                    flow.advance(stop).expect("steps");
-                    flow.save(&mut state).expect("a state");
-                    flow = start(&mesh, &params, &bodies);
-                    flow.restore(&mut &state[..]).expect("a state");
-                    state.clear();
-                }
-                flow.advance(100 - flow.steps()).expect("steps");
-                flow.save(&mut state).expect("a state");
-                (state, flow.take_forces().expect("forces").pop())
-            })
-        };
+        let run = |threads, stop| hundred_steps(&mesh, &params, &bodies, threads, stop);
         let expected = run(1, None);
         assert!(run(3, None) == expected, "threads, rebin {rebin}");
         assert!(run(2, Some(37)) == expected, "a restart, rebin {rebin}");

@@ -23,7 +23,11 @@ cutlink_tests::backend_test!(
     the_first_mesh_is_the_same_on_all_backends if slow_tests
 );
 
-fn by<const D: usize>(indicator: Indicator, levels: usize, refine: f64) -> Adaptation<D> {
+pub(super) fn by<const D: usize>(
+    indicator: Indicator,
+    levels: usize,
+    refine: f64,
+) -> Adaptation<D> {
     Adaptation {
         every: 10,
         levels,

@@ -1,6 +1,9 @@
 //! Flows with bodies that move, on every backend, against the same in f64 on one thread of the host.
 
-use super::twins::{bounds, difference};
+use super::{
+    adapting::by,
+    twins::{bounds, difference},
+};
 use cutlink_device::Host;
 use cutlink_mesher::{
     Surface,
@@ -8,9 +11,9 @@ use cutlink_mesher::{
     rigid::{Inertia, Pose, Quaternion},
 };
 use cutlink_solver::{
-    Adaptation, AdaptationLook, BodyMotion, BodyState, Collision, Criterion, FaceCondition,
-    FreeMotion, Indicator, LatticeFlow, LatticeKind, Params, PatchCondition, Plan, Precision,
-    RigidBodies, WallScheme, kernels::FlowKernels,
+    Adaptation, AdaptationLook, BodyMotion, BodyState, Collision, FaceCondition, FreeMotion,
+    Indicator, LatticeFlow, LatticeKind, Params, PatchCondition, Plan, Precision, RigidBodies,
+    WallScheme, kernels::FlowKernels,
 };
 use cutlink_tests::{
     flows::{self, AnyFlow},
@@ -230,24 +233,6 @@ fn bodies_in_d3q27_are_those_of_the_host<K: AnyFlow>(kernels: &K) {
     all(kernels, &ellipsoid(10), LatticeKind::D3Q27, &[1, 9]);
 }
 
-/// By vorticity, which the body leaves behind.
-fn by_vorticity() -> Adaptation<2> {
-    Adaptation {
-        every: 10,
-        levels: 3,
-        max_cells: u64::MAX,
-        buffer: 1,
-        criteria: vec![Criterion {
-            indicator: Indicator::Vorticity,
-            refine: 2e-3,
-            coarsen: 0.5,
-            within: None,
-            from_step: 0,
-        }],
-        limits: Vec::new(),
-    }
-}
-
 fn blocks_follow_as_on_the_host<K: AnyFlow>(kernels: &K) {
     for (path, adaptation) in ways() {
         let scene = ellipse(|center| passing(center, 0.05), path);
@@ -281,6 +266,7 @@ fn blocks_follow_as_on_the_host<K: AnyFlow>(kernels: &K) {
 
 /// What the mesh follows: nothing on blocks of a path, the body, the flow, both.
 fn ways() -> [(Option<u64>, Option<Adaptation<2>>); 4] {
+    let by_vorticity = || by(Indicator::Vorticity, 3, 2e-3);
     [
         (Some(60), None),
         (None, None),
