@@ -152,9 +152,11 @@ impl Laws {
         }
         let prescribed = self.fastest.max(self.mean);
         let mut fastest = match (&self.body, &self.hydraulic, self.dimensions) {
-            // In the pores of a bed.
-            (Some(_), ..) if self.bed.is_some() => 3.0 * prescribed / self.bed.unwrap_or(1.0),
-            (Some(_), ..) => 2.0 * prescribed,
+            (Some(_), ..) => match self.bed {
+                // In its pores.
+                Some(void) => 3.0 * prescribed / void,
+                None => 2.0 * prescribed,
+            },
             (_, None, _) => prescribed,
             // A given profile has its largest speed in it.
             (_, _, 2) => prescribed.max(1.5 * self.mean),
