@@ -252,6 +252,9 @@ impl<const D: usize> Elements<'_, D> {
         seeds.iter().for_each(|&leaf| granted[leaf as usize] = true);
         let mut outermost = seeds.to_vec();
         for _ in 0..rings {
+            if outermost.is_empty() {
+                break;
+            }
             let mut next = Vec::new();
             for face in outermost.iter().flat_map(|&leaf| self.faces_of(leaf)) {
                 let (Face::Same(beside) | Face::Coarser { leaf: beside, .. }) = face else {
