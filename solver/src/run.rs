@@ -275,6 +275,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
 
     fn root_step(&mut self, is_last: bool) -> Result<(), SolverError> {
         self.vary()?;
+        self.load_bodies()?;
         self.step_levels()?;
         self.sample_bodies();
         let is_due = is_last || (self.steps + 1).is_multiple_of(self.sample_every);

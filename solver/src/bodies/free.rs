@@ -105,8 +105,8 @@ impl<const D: usize> FreeMotion<D> {
         Momentum { spin, before: None }
     }
 
-    /// A time `dt` later, under the force and torque of the fluid now: velocities by the mean of these and those of the step before,
-    /// then places by the new velocities (symplectic Euler); rotations by the exponential map, with the angular momentum
+    /// A time `dt` later, under the force and torque of the fluid now: velocities by the mean of these and those of the step before, none
+    /// before the first one, so that the body takes all the momentum that the fluid gives, half of it a step late; then places by the new velocities (symplectic Euler); rotations by the exponential map, with the angular momentum
     /// kept in the frame of the space.
     pub(super) fn advance(
         &self,
@@ -115,7 +115,7 @@ impl<const D: usize> FreeMotion<D> {
         load: [f64; 6],
         dt: f64,
     ) -> BodyState<D> {
-        let before = momentum.before.unwrap_or(load);
+        let before = momentum.before.unwrap_or_default();
         momentum.before = Some(load);
         let mean: [f64; 6] = std::array::from_fn(|n| 0.5 * (load[n] + before[n]));
         let turned = state

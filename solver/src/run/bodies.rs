@@ -64,10 +64,6 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         moment_center: [f64; D],
     ) -> Result<(), SolverError> {
         let index = self.level.index;
-        if !moving.bodies.has_loads() {
-            let loads = self.loads::<L>(backend, &moving.bodies, moment_center)?;
-            moving.bodies.take_loads(loads);
-        }
         let time = self.steps as f64 / f64::from(1u32 << index);
         if moving.bodies.advance(time)? {
             timed(backend, clock, Work::Embed, index, || moving.embed(backend))?;
@@ -171,6 +167,18 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             Some(movement) => self.levels[movement.level()].set_rules(&self.backend, movement),
             None => Ok(()),
         }
+    }
+
+    /// Loads before the first step: those of fluid that a body is started in are its largest ones.
+    pub(super) fn load_bodies(&mut self) -> Result<(), SolverError> {
+        let Some(movement) = self.movement.as_mut().filter(|of| !of.has_loads()) else {
+            return Ok(());
+        };
+        let finest = &mut self.levels[movement.level()];
+        let center = self.plan.params.moment_center;
+        let loads = finest.loads::<L>(&self.backend, movement, center)?;
+        movement.take_loads(loads);
+        Ok(())
     }
 
     /// Gives the flow the blocks around the bodies, if the mesh follows one that has used up its margin.
