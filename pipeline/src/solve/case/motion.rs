@@ -1,6 +1,7 @@
 //! Bodies that move, as written.
 
 use crate::solve::value::Value;
+use cutlink_meshing::options::Numbers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -80,5 +81,5 @@ pub struct MotionTable {
     pub velocity: Option<Vec<f64>>,
     /// Of `free`: angular velocity at the start, rad/s; in 2D one number. Default: zero.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub omega: Option<Vec<f64>>,
+    pub omega: Option<Numbers>,
 }

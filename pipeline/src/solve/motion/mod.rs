@@ -271,7 +271,7 @@ impl<const D: usize> Maker<'_, D> {
         let gravity = vector("gravity", &table.gravity)?;
         let velocity = vector("velocity", &table.velocity)?;
         let displaced = self.physics.density * inertia.volume;
-        let omega = match (&table.omega, D) {
+        let omega = match (table.omega.as_ref().map(|omega| omega.as_slice()), D) {
             (None, _) => [0.0; 3],
             (Some(given), 2) => [0.0, 0.0, numbers::<1>(name, "omega", given)?[0]],
             (Some(given), _) => numbers(name, "omega", given)?,

@@ -184,7 +184,7 @@ springs = { x = 5.0, rz = 0.5 }
 dampers = { y = 0.25 }
 locked = ["rz"]
 velocity = [0.5, 0]
-omega = [0.2]
+omega = 0.2
 "#;
     let (bodies, _, units) = plane(motion).expect("bodies");
     let BodyMotion::Free(free) = &bodies.motions[0] else {
