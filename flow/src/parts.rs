@@ -72,9 +72,9 @@ impl<const D: usize> WallParts<D> {
             matches!(
                 conditions[n],
                 PatchCondition::Wall {
-                    motion: Motion::Rotation { .. },
+                    motion: Motion::Rotation { omega, .. },
                     ..
-                }
+                } if omega != [0.0; 3]
             )
         };
         let single = |n: usize| part(("", vec![n])).map(|part| (n, part));

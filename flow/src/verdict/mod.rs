@@ -13,13 +13,14 @@ use std::{
 };
 
 /// The names of all checks.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "walls",
     "time step",
     "resolution",
     "trt in 3D",
     "precision",
     "compressibility",
+    "sound of bodies",
     "openings: level",
     "openings: flow",
     "openings: inflow",

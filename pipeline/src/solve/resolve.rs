@@ -406,7 +406,7 @@ fn written<const D: usize>(
     Ok(written)
 }
 
-/// Whether a case has an initial state of its own, or a value that changes in time.
+/// Whether a case has an initial state of its own, a body that moves, or a value that changes in time.
 fn is_unsteady<const D: usize>(case: &Case, physics: &Physics) -> bool {
     let faces = case.boundary.faces();
     let faces = faces.as_flattened().iter().filter_map(|face| face.as_ref());
@@ -423,7 +423,7 @@ fn is_unsteady<const D: usize>(case: &Case, physics: &Physics) -> bool {
         expression.is_ok_and(|expression| expression.depends_on_time())
     };
     let begins = case.initial.as_ref().is_some_and(|of| of.from.is_none());
-    begins || has_turbulence || of_boundary.chain(pull).any(changes)
+    begins || has_turbulence || !case.motion.is_empty() || of_boundary.chain(pull).any(changes)
 }
 
 /// Default ramp of profiles and patches, s: [`RAMP`] acoustic transit times of the box.

@@ -106,6 +106,10 @@ impl<const D: usize> Lattice<'_, D> {
             steps: end.step,
             wavelength: end.wavelength,
             carried: end.carried,
+            rate: self
+                .motions
+                .as_ref()
+                .and_then(|of| of.rate(self.resolved.physics.velocity)),
         })
     }
 

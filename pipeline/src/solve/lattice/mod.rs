@@ -28,7 +28,7 @@ use crate::solve::{
     hints,
     integrals::Integrals,
     laws::Laws,
-    motion::{self, Motions},
+    motion::Motions,
     resolve::Resolved,
     shares::Shares,
     sheet::Sheet,
@@ -37,7 +37,7 @@ use cutlink_common::{Error, ErrorKind};
 use cutlink_flow::{
     Flow, FlowState, Growth, PointValue, Report, Seen, Statistics, StepWork, Table,
     bulk::Bulk,
-    fields::{Body, FieldUnits, FieldWriter},
+    fields::{FieldUnits, FieldWriter},
     verdict::Check,
     watch,
 };
@@ -284,25 +284,14 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     }
 
     fn show_body(&self, fields: &mut FieldWriter<D>, is_first: bool) -> Result<(), Error> {
-        let Some(surface) = self.surface else {
+        let Some(surface) = self.surface_now()? else {
             return Ok(());
         };
-        let mesh = self.flow.mesh()?;
-        if let Some(bodies) = &self.bodies {
-            let states = self.flow.bodies();
-            let moved = motion::snapped(bodies, states, &mesh.frame)?;
-            fields.set_surface(mesh, &moved);
-            if let Some(most) = fields.needs_body() {
-                let body = Body::new(mesh, &moved, &self.resolved.params, most);
-                fields.set_body(motion::body(bodies, states, body));
-            }
-            return Ok(());
-        }
-        if is_first {
-            fields.set_surface(mesh, surface);
+        if is_first || self.bodies.is_some() {
+            fields.set_surface(self.flow.mesh()?, &surface);
         }
         if let Some(most) = fields.needs_body() {
-            fields.set_body(Body::new(mesh, surface, &self.resolved.params, most));
+            fields.set_body(self.facets(&surface, most)?);
         }
         Ok(())
     }

@@ -5,9 +5,11 @@ use crate::solve::motion;
 use cutlink_amr::dims;
 use cutlink_common::Error;
 use cutlink_flow::{FlowState, Report, Seen, bulk::Bulk, fields::Body, parts::WallParts};
+use cutlink_mesher::snap::Snapped;
 use cutlink_solver::{Les, Motion, PatchCondition, fields::Integrals as Means};
 use cutlink_voxelizer::{Fill, Mesh};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Facets of the body, at most, of which pressure and friction are summed up at the end.
 const FACETS: usize = 1_000_000;
@@ -20,29 +22,61 @@ impl<const D: usize> Lattice<'_, D> {
         now: &mut FlowState<D>,
     ) -> Result<Option<WallParts<D>>, Error> {
         let sample = seen.last.filter(|s| s.step == seen.step);
-        let (Some(sample), Some(surface)) = (sample, self.surface) else {
+        let (Some(sample), Some(surface)) = (sample, self.surface_now()?) else {
             return Ok(None);
         };
         let now = &mut now.snapshot;
         self.flow.update(None, now)?;
-        let (mesh, params) = (self.flow.mesh()?, &self.resolved.params);
+        let mesh = self.flow.mesh()?;
         let walls = match (seen.body, &self.bodies) {
             (Some(body), None) => body.forces(mesh, now),
-            (None, None) => Body::new(mesh, surface, params, FACETS).forces(mesh, now),
-            // Where they are now.
-            (_, Some(bodies)) => {
-                let states = self.flow.bodies();
-                let moved = motion::snapped(bodies, states, &mesh.frame)?;
-                motion::body(bodies, states, Body::new(mesh, &moved, params, FACETS))
-                    .forces(mesh, now)
-            }
+            _ => self.facets(&surface, FACETS)?.forces(mesh, now),
         };
-        let parts = WallParts::new(seen.history, &params.patches, &walls, sample);
+        let parts = WallParts::new(seen.history, &self.conditions(), &walls, sample);
         Ok(Some(parts))
+    }
+
+    /// The surface where it is now, if there is one.
+    pub(super) fn surface_now(&self) -> Result<Option<Cow<'_, Snapped<D>>>, Error> {
+        let Some(bodies) = &self.bodies else {
+            return Ok(self.surface.map(Cow::Borrowed));
+        };
+        let (mesh, states) = (self.flow.mesh()?, self.flow.bodies());
+        let moved = motion::snapped(bodies, states, &mesh.frame)?;
+        Ok(Some(Cow::Owned(moved)))
+    }
+
+    /// At most so many facets of the surface as it is now, with the velocities of bodies.
+    pub(super) fn facets(&self, surface: &Snapped<D>, most: usize) -> Result<Body<D>, Error> {
+        let body = Body::new(self.flow.mesh()?, surface, &self.resolved.params, most);
+        Ok(match &self.bodies {
+            Some(bodies) => motion::body(bodies, self.flow.bodies(), body),
+            None => body,
+        })
+    }
+
+    /// The conditions of the patches, of which those of bodies turn as the bodies do now.
+    fn conditions(&self) -> Vec<PatchCondition<D>> {
+        let mut patches = self.resolved.params.patches.clone();
+        let Some(bodies) = &self.bodies else {
+            return patches;
+        };
+        for (part, state) in bodies.surface.bodies().iter().zip(self.flow.bodies()) {
+            for &patch in &part.patches {
+                if let PatchCondition::Wall { motion, .. } = &mut patches[patch] {
+                    *motion = Motion::Rotation {
+                        center: state.pose.center,
+                        omega: state.spin,
+                    };
+                }
+            }
+        }
+        patches
     }
 
     /// The torque coefficients to show: those about the axes of patches that turn.
     fn torques(&self) -> Vec<usize> {
+        let conditions = self.conditions();
         let turns = |axis: &usize| {
             let about = |patch: &PatchCondition<D>| match patch {
                 PatchCondition::Wall {
@@ -51,7 +85,7 @@ impl<const D: usize> Lattice<'_, D> {
                 } => omega[*axis] != 0.0,
                 _ => false,
             };
-            self.resolved.params.patches.iter().any(about)
+            conditions.iter().any(about)
         };
         (0..3).filter(turns).map(|axis| 3 + axis).collect()
     }

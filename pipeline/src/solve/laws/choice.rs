@@ -38,6 +38,8 @@ pub(crate) enum Bound {
     Speed,
     /// The pressure variation.
     Head,
+    /// Sound that bodies make.
+    Sound,
     /// The relaxation time at walls.
     Walls,
 }
@@ -48,6 +50,7 @@ impl fmt::Display for Bound {
             Self::Base => "default",
             Self::Speed => "fastest place",
             Self::Head => "pressure variation",
+            Self::Sound => "sound of bodies",
             Self::Walls => "relaxation time at walls",
         })
     }
@@ -141,6 +144,9 @@ impl Laws {
                 _ => OTHERS,
             };
             bound(reference * (budget / (3.0 * expected)).sqrt(), Bound::Head);
+        }
+        if let Some(most) = self.slow_enough() {
+            bound(most, Bound::Sound);
         }
         least
     }

@@ -10,6 +10,9 @@ const LAMINAR: [f64; 2] = [2000.0, 200.0];
 /// Error over the inverse square of the cells across pores, 4 V / S: of the resistance of a bed.
 const OF_PORES: f64 = 1.0;
 
+/// The same of the force on a body that moves through fluid at rest.
+const OF_BODIES: f64 = 2.5;
+
 /// An error, and of what.
 type Coarse = Option<(f64, String)>;
 
@@ -88,9 +91,17 @@ impl Laws {
         Some((factor * re / (cells * cells), what))
     }
 
-    /// Fluid that walls by cut links drive.
+    /// Fluid that walls by cut links drive, or bodies that move.
     fn coarse_vessel(&self) -> Coarse {
         self.offset.filter(|_| self.drive == Drive::Walls)?;
+        if let Some([body, gap]) = self.body.filter(|_| self.moves) {
+            let cells = body.min(gap);
+            let what = format!(
+                "{} cells across the body that moves or the gap beside it",
+                two_digits(cells)
+            );
+            return Some((OF_BODIES / (cells * cells), what));
+        }
         let cells = self.narrowest()?;
         let what = format!(
             "{} cells between walls that turn the fluid",

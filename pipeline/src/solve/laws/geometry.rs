@@ -39,7 +39,8 @@ pub(crate) struct Geometry {
     pub(crate) between: Option<f64>,
     /// The finest level beside a wall.
     pub(crate) level: Option<usize>,
-    /// Whether the fluid is inside what the surface encloses.
+    /// Whether the fluid is inside what the surface encloses: by the fill rule, or as in a housing, which leaves no fluid at the faces of
+    /// all axes but one.
     pub(crate) is_inside: bool,
 }
 
@@ -203,6 +204,8 @@ impl Geometry {
             found.level = found.level.max(Some(adaptation.levels - 1));
         }
         found.open = through[0].max(through[1]);
+        let dry = found.beside.iter().filter(|of| **of == [0.0; 2]);
+        found.is_inside |= dry.count() + 1 >= D && found.body > 0.0;
         found
     }
 

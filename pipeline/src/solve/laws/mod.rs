@@ -8,6 +8,7 @@
 //! | straight walls | (16 Λ - 3) / (2 N²) of the flow rate, exactly | Ginzburg & d'Humières 2003; measured within 1 / (2 N²) of itself |
 //! | curved walls | 12 (Λ - 3/16) / g²; TRT with `linear` or `quadratic` 0.26 h / D | measured, arrays of spheres and cylinders |
 //! | compressibility | a share of δ = 3 Δp / (ρ c²): 0.1 Re H / L of the drop of ducts, 1/2 of the velocity between pressures, 0.4 of drags | measured |
+//! | sound of bodies that move | (ω L / c_s)², ω their rms acceleration over their rms velocity, L the inverse wave number of a closed box or half the body | a resonator; measured, a circle that swings in a hole |
 //! | TRT in 3D between walls | 0.1 (u Δx / ν / 17)² | measured, square ducts |
 //! | changes in time | 0.03 (16 h / N)² of their rates | measured, decaying vortices |
 //! | short waves | 1.9 (1 + U / u') / λ², λ the cells along one, U the mean flow that carries it | measured, decaying vortices |
@@ -25,27 +26,24 @@
 //! constant of TRT. [`choice`] turns the laws round: the time step and the collision that keep each below a per cent.
 //! Decision 049 has the measurements.
 
+mod bodies;
 mod choice;
 mod coarse;
 mod drive;
 mod geometry;
+mod known;
 mod numbers;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bodies::rate;
 pub(crate) use choice::{Bound, Choice, Given, choose, first, without_bounds};
 
-use crate::solve::{resolve::Resolved, units::Physics};
+use crate::solve::units::Physics;
+use bodies::Sway;
 use cutlink_common::Error;
-use cutlink_device::larger_or_nan;
-use cutlink_flow::{
-    Until,
-    verdict::{Check, Grade},
-};
-use cutlink_solver::{Collision, FaceCondition, Les, Precision, WallScheme, is_driven_by_walls};
-use cutlink_voxelizer::Mesh;
-use drive::{along, inlet, is_lid, narrows, openings, pull, wall_of, width};
-use geometry::{Bed, Geometry};
+use cutlink_flow::verdict::{Check, Grade};
+use cutlink_solver::{Collision, Les, Precision, WallScheme};
 pub(crate) use numbers::{percent, two_digits};
 
 /// Bars of a relative error.
@@ -66,7 +64,7 @@ pub(crate) enum Drive {
     Pressure,
     /// An acceleration.
     Force,
-    /// Moving walls of a closed box.
+    /// Moving walls of a closed box, or bodies that move.
     Walls,
     /// Nothing but the initial state.
     Nothing,
@@ -125,6 +123,11 @@ pub(crate) struct Laws {
     along: f64,
     /// Pressure difference of openings over the density, m²/s².
     head: f64,
+    /// How bodies with a path move, and the length that sound has to pass around them, m.
+    sway: Sway,
+    reach: Option<f64>,
+    /// Whether there are bodies that move.
+    moves: bool,
     /// Whether the flow has a state to begin with, or boundaries that change in time.
     is_unsteady: bool,
     /// Root steps of the run.
@@ -153,115 +156,11 @@ pub(crate) struct Measured {
     pub(crate) wavelength: Option<f64>,
     /// There the mean velocity over the rms of what is beyond it.
     pub(crate) carried: f64,
-}
-
-/// Hydraulic diameter and length of a bed, and how many times the drop is that of a duct of these: Kozeny's 5 μ U (S / V)² / ε³.
-fn duct_of(bed: &Bed, of: &Geometry, dx: f64) -> Option<([f64; 2], f64)> {
-    let extents = of.extents.as_ref()?.iter().copied();
-    let length = extents.fold(0.0, larger_or_nan);
-    Some(([bed.pore * dx, length * dx], 80.0 / 48.0 / bed.void))
+    /// Rms acceleration over rms velocity of bodies that move, 1/s.
+    pub(crate) rate: Option<f64>,
 }
 
 impl Laws {
-    /// Of a flow on a mesh. Cost: a pass over the blocks and one over the links.
-    pub(crate) fn of<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Self {
-        let (params, physics, units) = (&resolved.params, resolved.physics, &resolved.units);
-        let of = Geometry::of(mesh, params);
-        let (dx, velocity) = (units.length, units.velocity());
-        let finest = dx / 2f64.powi(of.level.unwrap_or(0) as i32);
-        let cells = dx / finest;
-        let (mean, has_inlet) = inlet(resolved, &of);
-        let narrows = narrows(resolved, &of);
-        let pressures = openings(resolved);
-        let head = pressures * velocity * velocity / 3.0;
-        let pull = pull(resolved) * velocity / units.time;
-        let drive = if has_inlet {
-            Drive::Inlet
-        } else if head > 0.0 {
-            Drive::Pressure
-        } else if pull > 0.0 {
-            Drive::Force
-        } else if is_driven_by_walls(&params.faces, &params.patches) {
-            Drive::Walls
-        } else {
-            Drive::Nothing
-        };
-        let has_body = of.body > 0.0 && !of.is_inside;
-        let is_confined = of.faces > 0.0 || of.is_inside || (has_body && drive == Drive::Force);
-        let bed = of.bed.filter(|_| has_body && drive.passes());
-        let surface = of.faces + of.body;
-        let hydraulic = (is_confined && surface > 0.0).then(|| {
-            let length = match of.open > 0.0 {
-                true => of.volume / of.open,
-                false => along(resolved, &of),
-            };
-            [4.0 * of.volume / surface * dx, length * dx]
-        });
-        let of_bed = bed.and_then(|bed| duct_of(&bed, &of, dx));
-        let hydraulic = of_bed.map(|(of, _)| of).or(hydraulic);
-        let width = width::<D>(&of, is_confined);
-        // What moving walls drive is recirculating, and its error another one.
-        let is_array = has_body && of.faces == 0.0;
-        let passage = width.filter(|_| drive.passes() && !is_array);
-        let is_periodic = params.faces.contains(&[FaceCondition::Periodic; 2]);
-        let is_cavity = drive == Drive::Walls && is_lid(&params.faces);
-        let shortest = of.edges.iter().copied().min_by(f64::total_cmp);
-        let is_parallel = match drive {
-            Drive::Force => true,
-            Drive::Walls => is_periodic && !has_body && !is_cavity,
-            _ => false,
-        };
-        let width = width.filter(|_| is_parallel);
-        let body = of.extents.as_ref().filter(|_| has_body).map(|extents| {
-            let smallest = extents.iter().fold(f64::INFINITY, |a, &b| a.min(b));
-            let gap = extents
-                .iter()
-                .zip(&of.edges)
-                .map(|(body, edge)| edge - body);
-            let gap = gap.fold(2.0 * smallest, f64::min);
-            let of = bed.map_or([smallest, gap], |bed| [bed.grain, bed.pore]);
-            of.map(|x| (x * cells).max(1.0))
-        });
-        let extent = of.extents.as_ref().filter(|_| has_body).map(|extents| {
-            let extents = extents.iter().map(|&x| (x * cells).max(1.0));
-            extents.product::<f64>().powf(1.0 / D as f64)
-        });
-        Self {
-            drive,
-            dimensions: D,
-            physics,
-            collision: params.collision,
-            les: params.les,
-            wall: wall_of(&params.patches),
-            precision: params.precision,
-            root: dx,
-            finest,
-            passage: passage.map(|n| n * cells * narrows.width),
-            offset: (of.body > 0.0).then_some(of.offset),
-            cavity: shortest.filter(|_| is_cavity).map(|n| n * cells),
-            edge: shortest.filter(|_| surface == 0.0),
-            width: width.map(|n| n * dx),
-            body,
-            bed: bed.map(|bed| bed.void),
-            extent,
-            hydraulic,
-            mean: mean * velocity,
-            fastest: resolved.fastest,
-            throat: narrows.throat * velocity,
-            resistance: of_bed.map_or(narrows.resistance, |(_, factor)| factor),
-            narrowing: narrows.width,
-            pull,
-            along: along(resolved, &of) * dx,
-            head,
-            is_unsteady: resolved.is_unsteady,
-            steps: match resolved.until {
-                Until::Steps(steps) => steps,
-                Until::Settled { most, .. } => most,
-            } as f64,
-            piloted: None,
-        }
-    }
-
     /// With what a pilot has measured in place of what is expected.
     pub(crate) fn piloted(&self, piloted: Piloted) -> Self {
         Self {
@@ -575,6 +474,7 @@ impl Laws {
             checks.push(self.compressibility(delta, "expected"));
         }
         checks.extend(self.walls(self.steps));
+        checks.extend(self.sound_of_bodies(self.sway.rate));
         checks.extend(self.lag(None));
         checks.extend(self.coarseness());
         checks.extend(self.eddies());
@@ -617,6 +517,8 @@ impl Laws {
     pub(crate) fn after(&self, measured: &Measured) -> Vec<Check> {
         let mut checks = vec![self.compressibility(measured.compression, "a")];
         checks.extend(self.walls(measured.steps as f64));
+        let rate = measured.rate.unwrap_or(self.sway.rate);
+        checks.extend(self.sound_of_bodies(rate));
         checks.extend(self.lag(measured.wavelength));
         checks.extend(self.resolution(measured.wavelength, measured.carried));
         checks.extend(self.coarseness());

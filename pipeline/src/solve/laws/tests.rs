@@ -1,5 +1,8 @@
 use super::*;
-use crate::solve::{case::Case, resolve::CaseGrid};
+use crate::solve::{
+    case::Case,
+    resolve::{CaseGrid, Resolved},
+};
 use cutlink_common::config::parse;
 use cutlink_meshing::mesh::{build::bare, from_options};
 use cutlink_voxelizer::AnyMesh;

@@ -1,11 +1,14 @@
 //! `motion.csv`: where bodies are, how they move, and the force of the fluid on them.
 
-use crate::solve::units::Units;
+use crate::solve::{laws::rate, units::Units};
 use cutlink_common::Error;
 use cutlink_flow::{Table, history};
 use cutlink_solver::{BodyState, MotionSample};
 use cutlink_voxelizer::Frame;
 use std::{fmt::Write as _, path::Path};
+
+/// Rms velocity of a body over the reference velocity below which it is at rest.
+const SLOW: f64 = 0.01;
 
 /// The lines so far.
 pub(crate) struct Motions<const D: usize> {
@@ -60,6 +63,27 @@ impl<const D: usize> Motions<D> {
             }
             self.rows.push((sample.step, row));
         }
+    }
+
+    /// Rms acceleration over rms velocity of the second half, 1/s, of the body with the largest one; bodies that hardly move beside
+    /// this velocity, m/s, do not count.
+    pub(crate) fn rate(&self, velocity: f64) -> Option<f64> {
+        let late = &self.rows[self.rows.len() / 2..];
+        let [(first, _), .., (last, _)] = late else {
+            return None;
+        };
+        let dt = (last - first) as f64 * self.units.time / (late.len() - 1) as f64;
+        let of_body = if D == 2 { 9 } else { 19 };
+        let from = if D == 2 { 3 } else { 7 };
+        let bodies = (0..self.columns).step_by(of_body);
+        let rates = bodies.filter_map(|body| {
+            let speeds = late.iter().map(|(_, row)| &row[body + from..][..D]);
+            let speeds: Vec<&[f64]> = speeds.collect();
+            let squares = speeds.iter().flat_map(|v| v.iter()).map(|v| v * v);
+            let rms = (squares.sum::<f64>() / speeds.len() as f64).sqrt();
+            rate(&speeds, dt).filter(|_| rms > SLOW * velocity)
+        });
+        rates.max_by(f64::total_cmp)
     }
 
     /// In SI units; in 2D forces and torques are a metre of depth.
