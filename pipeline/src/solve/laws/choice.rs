@@ -40,6 +40,8 @@ pub(crate) enum Bound {
     Head,
     /// Sound that bodies make.
     Sound,
+    /// Heat that is conducted.
+    Conduction,
     /// The relaxation time at walls.
     Walls,
 }
@@ -51,6 +53,7 @@ impl fmt::Display for Bound {
             Self::Speed => "fastest place",
             Self::Head => "pressure variation",
             Self::Sound => "sound of bodies",
+            Self::Conduction => "conduction of heat",
             Self::Walls => "relaxation time at walls",
         })
     }
@@ -147,6 +150,12 @@ impl Laws {
         }
         if let Some(most) = self.slow_enough() {
             bound(most, Bound::Sound);
+        }
+        if let Some(share) = self.conduction {
+            bound(
+                0.99 * self.physics.lattice_velocity / share,
+                Bound::Conduction,
+            );
         }
         least
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::solve::resolve::Resolved;
 use cutlink_device::larger_or_nan;
 use cutlink_flow::Until;
-use cutlink_solver::{FaceCondition, is_driven_by_walls};
+use cutlink_solver::{FaceCondition, MOST_CONDUCTION, is_driven_by_walls};
 use cutlink_voxelizer::Mesh;
 
 /// Hydraulic diameter and length of a bed, and how many times the drop is that of a duct of these: Kozeny's 5 μ U (S / V)² / ε³.
@@ -121,6 +121,10 @@ impl Laws {
             head,
             sway,
             reach: reach(params, &of.edges, across).map(|cells| cells * dx),
+            conduction: params.heat.as_ref().map(|heat| {
+                let finest = heat.diffusivity * f64::from(1u32 << (mesh.forest.levels.len() - 1));
+                finest * (2 * D) as f64 / MOST_CONDUCTION
+            }),
             moves,
             is_unsteady: resolved.is_unsteady,
             steps,

@@ -126,6 +126,8 @@ pub(crate) struct Laws {
     /// How bodies with a path move, and the length that sound has to pass around them, m.
     sway: Sway,
     reach: Option<f64>,
+    /// Thermal diffusivity on the finest level over the largest one that is stable, at this lattice velocity.
+    conduction: Option<f64>,
     /// Whether there are bodies that move.
     moves: bool,
     /// Whether the flow has a state to begin with, or boundaries that change in time.
