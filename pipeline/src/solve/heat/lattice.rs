@@ -1,6 +1,6 @@
 //! From a case to the heat of a lattice Boltzmann flow.
 
-use super::{GravityTable, HeatRecord, HeatTable, Patches};
+use super::{GravityTable, HeatRecord, HeatTable, Patches, coarse::HeatCells};
 use crate::solve::{
     case::{Case, FaceKind, FaceTable, PatchKind, PatchTable, PhysicsTable},
     conditions::FACES,
@@ -492,6 +492,7 @@ pub(in crate::solve) struct RunningHeat {
     pub(in crate::solve) record: HeatRecord,
     /// The lowest and the highest temperature that is given.
     range: Option<[f64; 2]>,
+    cells: HeatCells,
     time: f64,
     /// What the verdict has of it, once the run has ended.
     pub(in crate::solve) checks: Vec<Check>,
@@ -512,10 +513,13 @@ impl RunningHeat {
         let step = resolved.units.time;
         let slowest = (of.longest * of.length / PI).powi(2) / of.diffusivity;
         let start = of.account::<D>(&sums);
+        let numbers = [of.capacity, of.diffusivity];
+        let cells = HeatCells::of(resolved, flow.mesh()?, numbers, start.1);
         Ok(Some(Self {
             of: of.clone(),
             record: HeatRecord::new(of.patches.clone(), start, slowest, step),
             range: of.range(&sums),
+            cells,
             time: step,
             checks: Vec::new(),
         }))
@@ -564,6 +568,8 @@ impl RunningHeat {
                 remedy: Some("finer cells where temperatures change steeply".into()),
             }
         });
-        self.checks = self.record.check(now).into_iter().chain(left).collect();
+        let of_cells = self.cells.checks(&self.record, now);
+        let balance = self.record.check(now);
+        self.checks = balance.into_iter().chain(left).chain(of_cells).collect();
     }
 }

@@ -3,7 +3,9 @@
 //! | file | what |
 //! |---|---|
 //! | `lattice` | from a case to the heat of a lattice Boltzmann flow |
+//! | `coarse` | checks of its cells |
 
+mod coarse;
 pub(super) mod lattice;
 
 use crate::solve::value::Value as CaseValue;
@@ -46,8 +48,9 @@ pub(super) struct HeatRecord {
     start: HeatAccount,
     /// What came in, and the time, at the last line.
     last: (Vec<f64>, f64),
-    /// What changed between the last two lines.
+    /// What changed between the last two lines, and what came in by each of [`Self::patches`], W: nothing before there are two.
     rates: Rates,
+    powers: Vec<f64>,
     /// The time in which conduction evens out the box, s.
     slowest: f64,
     remedy: Option<&'static str>,
@@ -86,6 +89,7 @@ impl HeatRecord {
                 spread,
                 evened: f64::INFINITY,
             },
+            powers: Vec::new(),
             slowest,
             start,
             remedy: None,
@@ -112,13 +116,28 @@ impl HeatRecord {
         let power = |&(patch, _): &(usize, String)| (now.through[patch] - before[patch]) * over;
         line.extend(self.patches.iter().map(power));
         if over > 0.0 {
-            self.rates.net = line[1..].iter().sum();
+            self.powers = line[1..].to_vec();
+            self.rates.net = self.powers.iter().sum();
             self.rates.evened = (spread - self.rates.spread) * over;
         }
         self.rates.spread = spread;
         line.extend(now.extremes);
         self.table.add(step, line);
         self.last = (now.through.clone(), time);
+    }
+
+    /// What came in by a face or body since the last line, W; none before there are two.
+    fn power(&self, number: usize) -> Option<f64> {
+        let at = self
+            .patches
+            .iter()
+            .position(|(patch, _)| *patch == number)?;
+        self.powers.get(at).copied()
+    }
+
+    /// How unevenly heat is spread, J K, and how fast that changes, J K/s, at the last line.
+    fn evened(&self) -> [f64; 2] {
+        [self.rates.spread, self.rates.evened]
     }
 
     /// Numbers of a saved state.

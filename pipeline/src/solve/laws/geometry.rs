@@ -318,8 +318,12 @@ fn along_axis<const D: usize>(changes: Vec<f64>) -> Planes {
     }
 }
 
-/// The area of fluid cells at a face of the box, and their finest level.
-fn beside<const D: usize>(mesh: &Mesh<D>, axis: usize, upper: bool) -> (f64, Option<usize>) {
+/// The area of fluid cells at a face of the box, in root cells, and their finest level.
+pub(crate) fn beside<const D: usize>(
+    mesh: &Mesh<D>,
+    axis: usize,
+    upper: bool,
+) -> (f64, Option<usize>) {
     let layer = layer::<D>(axis, upper);
     let mut counts = vec![0u64; mesh.forest.levels.len()];
     for block in blocks_at(mesh, axis, upper) {

@@ -38,6 +38,7 @@ mod tests;
 
 pub(crate) use bodies::rate;
 pub(crate) use choice::{Bound, Choice, Given, choose, first, without_bounds};
+pub(crate) use geometry::beside;
 
 use crate::solve::units::Physics;
 use bodies::Sway;
