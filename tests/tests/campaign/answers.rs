@@ -105,6 +105,188 @@ pub(crate) fn tube(left: [f64; 2], gamma: f64) -> [f64; 2] {
     [rise(low, [1.0, 1.0]), low]
 }
 
+/// A circle that turns freely in fluid between it and a wall of radius 1; density 1. A metre of depth.
+pub(crate) struct SpinDown {
+    pub(crate) radius: f64,
+    pub(crate) viscosity: f64,
+    pub(crate) inertia: f64,
+    /// Torque a radian of a spring.
+    pub(crate) stiffness: f64,
+}
+
+impl SpinDown {
+    /// Times and angular velocities from `start` to `longest`, or until this share of it is left. Rings of fluid exchange
+    /// momentum by ∂u/∂t = ν (∂²u/∂r² + ∂u/∂r / r - u / r²): central differences, implicit Euler.
+    pub(crate) fn speeds(&self, start: f64, longest: f64, share: f64) -> Vec<(f64, f64)> {
+        const RINGS: usize = 300;
+        const STEPS: usize = 20_000;
+        let h = (1.0 - self.radius) / RINGS as f64;
+        let r = |j: usize| self.radius + h * j as f64;
+        let slowing = 4.0 * PI * self.viscosity * self.radius.powi(2) / (1.0 - self.radius.powi(2));
+        let longest = match self.stiffness > 0.0 {
+            true => longest,
+            false => longest.min(4.0 * (self.inertia / slowing + 1.0 / self.viscosity)),
+        };
+        let dt = longest / STEPS as f64;
+        let of = self.viscosity * dt / (h * h);
+        // Velocities at the next time for a wall with this one, by elimination.
+        let next = |wall: f64, u: &[f64]| {
+            let [mut c, mut d] = [vec![0.0; RINGS + 1], vec![0.0; RINGS + 1]];
+            d[0] = wall;
+            for j in 1..RINGS {
+                let [low, high] = [-1.0, 1.0].map(|s| -of * (1.0 + s * 0.5 * h / r(j)));
+                let middle = 1.0 + of * (2.0 + (h / r(j)).powi(2));
+                let pivot = middle - low * c[j - 1];
+                c[j] = high / pivot;
+                d[j] = (u[j] - low * d[j - 1]) / pivot;
+            }
+            for j in (0..RINGS).rev() {
+                d[j] -= c[j] * d[j + 1];
+            }
+            d
+        };
+        // Torque of the fluid: 2 π R² μ (∂u/∂r - u / R).
+        let torque = |u: &[f64]| {
+            let slope = (-1.5 * u[0] + 2.0 * u[1] - 0.5 * u[2]) / h;
+            2.0 * PI * self.radius.powi(2) * self.viscosity * (slope - u[0] / self.radius)
+        };
+        let unit = next(self.radius, &[0.0; RINGS + 1]);
+        let mut u = vec![0.0; RINGS + 1];
+        let (mut omega, mut angle, mut speeds) = (start, 0.0, vec![(0.0, start)]);
+        for step in 1..=STEPS {
+            let still = next(0.0, &u);
+            let drive = torque(&still) - self.stiffness * angle;
+            omega = (self.inertia * omega + dt * drive)
+                / (self.inertia - dt * torque(&unit) + dt * dt * self.stiffness);
+            angle += dt * omega;
+            u = still
+                .iter()
+                .zip(&unit)
+                .map(|(a, b)| a + omega * b)
+                .collect();
+            speeds.push((dt * step as f64, omega));
+            if omega < share * start && share > 0.0 {
+                break;
+            }
+        }
+        speeds
+    }
+}
+
+/// Force of fluid of density 1 on a circle that swings with the velocity sin ω t in the middle of a round hole of radius 1, a metre of
+/// depth: its parts along cos ω t and sin ω t. Stokes' equations by the stream function (A r + B / r + C I₁(λr) + D K₁(λr)) sin θ, λ² = i ω / ν
+/// (Chen, Wambsganss & Jendrzejczyk 1976).
+pub(crate) fn swinging(radius: f64, omega: f64, viscosity: f64) -> [f64; 2] {
+    type Complex = [f64; 2];
+    let mul = |a: Complex, b: Complex| [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]];
+    let exp = |z: Complex| [z[0].exp() * z[1].cos(), z[0].exp() * z[1].sin()];
+    let size = (omega / viscosity).sqrt();
+    let lambda = [size * 0.5f64.sqrt(), size * 0.5f64.sqrt()];
+    // Integrals of Bessel functions of order n, scaled so that neither overflows; the rule of rectangles is exact to rounding.
+    let sum = |of: &dyn Fn(f64) -> Complex, to: f64| {
+        const PARTS: usize = 4000;
+        let mut sum = [0.0; 2];
+        for k in 0..=PARTS {
+            let weight = if k == 0 || k == PARTS { 0.5 } else { 1.0 };
+            let value = of(to * k as f64 / PARTS as f64);
+            sum = [0, 1].map(|p| sum[p] + weight * value[p]);
+        }
+        sum.map(|s| s * to / PARTS as f64)
+    };
+    let i = |n: f64, r: f64| {
+        let of = |t: f64| {
+            let z = exp([0, 1].map(|p| lambda[p] * (r * t.cos() - 1.0)));
+            z.map(|z| z * (n * t).cos() / PI)
+        };
+        sum(&of, PI)
+    };
+    let k = |n: f64, r: f64| {
+        let of = |t: f64| {
+            let z = exp([0, 1].map(|p| -lambda[p] * (r * t.cosh() - radius)));
+            z.map(|z| z * (n * t).cosh())
+        };
+        sum(&of, 9.0 - (size * radius).ln().min(7.0))
+    };
+    // Value and slope at a radius of the four parts.
+    let parts = |r: f64| {
+        let slope = |sign: f64, zero: Complex, one: Complex| {
+            let first = mul(lambda, zero);
+            [0, 1].map(|p| sign * first[p] - one[p] / r)
+        };
+        let [i1, k1] = [i(1.0, r), k(1.0, r)];
+        [
+            [[r, 0.0], [1.0 / r, 0.0], i1, k1],
+            [
+                [1.0, 0.0],
+                [-1.0 / (r * r), 0.0],
+                slope(1.0, i(0.0, r), i1),
+                slope(-1.0, k(0.0, r), k1),
+            ],
+        ]
+    };
+    // The circle has velocity 1, the wall none. Gauss, with pivots.
+    let [[a, b], [c, d]] = [parts(radius), parts(1.0)];
+    let mut rows = [(a, radius), (b, 1.0), (c, 0.0), (d, 0.0)]
+        .map(|(row, right)| [row[0], row[1], row[2], row[3], [right, 0.0]]);
+    let norm = |z: Complex| z[0] * z[0] + z[1] * z[1];
+    for j in 0..4 {
+        let best = (j..4).max_by(|&p, &q| norm(rows[p][j]).total_cmp(&norm(rows[q][j])));
+        rows.swap(j, best.expect("rows"));
+        let pivot = rows[j][j];
+        let inverse = [pivot[0] / norm(pivot), -pivot[1] / norm(pivot)];
+        let scaled = rows[j].map(|z| mul(z, inverse));
+        rows[j] = scaled;
+        for p in (0..4).filter(|&p| p != j) {
+            let times = rows[p][j];
+            for q in 0..5 {
+                let less = mul(times, scaled[q]);
+                rows[p][q] = [0, 1].map(|c| rows[p][q][c] - less[c]);
+            }
+        }
+    }
+    // i ω π (R² - 2 B) for a velocity exp(i ω t), of which sin ω t is the part along -i.
+    let b = rows[1][4];
+    let force = mul(
+        [0.0, omega * PI],
+        [radius * radius - 2.0 * b[0], -2.0 * b[1]],
+    );
+    [force[1], force[0]]
+}
+
+#[test]
+fn answers_for_bodies_have_their_limits() {
+    // Without viscosity: the mass of fluid times (1 + R²) / (1 - R²) (Lamb 1932, § 72).
+    let [along, across] = swinging(0.5, 1.0, 1e-7);
+    let mass = -PI * 0.25 * 1.25 / 0.75;
+    assert!((along / mass - 1.0).abs() < 0.004, "{along} of {mass}");
+    assert!((across / mass).abs() < 0.004, "{across}");
+    // Slow: a drag against the velocity, of 4 π μ / (ln (1 / R) - (1 - R²) / (1 + R²)) (Happel & Brenner 1965).
+    let [along, across] = swinging(0.5, 1e-2, 1.0);
+    let drag = -4.0 * PI / (2f64.ln() - 0.75 / 1.25);
+    assert!((across / drag - 1.0).abs() < 1e-3, "{across} of {drag}");
+    assert!((along / drag).abs() < 1e-2, "{along}");
+    // A heavy circle: the torque of fluid that follows at once.
+    let heavy = SpinDown {
+        radius: 0.5,
+        viscosity: 1.0,
+        inertia: 1e3,
+        stiffness: 0.0,
+    };
+    let (time, speed) = *heavy.speeds(2.0, 1e9, 0.5).last().expect("a start");
+    let rate = 4.0 * PI * 0.25 / 0.75 / 1e3;
+    assert!(
+        (speed / 2.0 / (-rate * time).exp() - 1.0).abs() < 1e-3,
+        "{speed} at {time}"
+    );
+    // A stiff spring: the frequency of a body without fluid.
+    let stiff = SpinDown {
+        stiffness: 1e7,
+        ..heavy
+    };
+    let hertz = crate::judge::frequency(&stiff.speeds(2.0, 0.2, 0.0), 0.0);
+    assert!((hertz * 2.0 * PI / 100.0 - 1.0).abs() < 1e-3, "{hertz}");
+}
+
 #[test]
 fn answers_have_their_limits() {
     assert!((duct(1.0, 1e3) * 12.0 - 1.0).abs() < 1e-3, "between plates");

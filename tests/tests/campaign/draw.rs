@@ -43,6 +43,12 @@ pub(crate) enum Read {
     Frequency(&'static str, &'static str, f64),
     /// What is left of a column of a table above its end, over what is left by a decay of this rate.
     Left(&'static str, &'static str, [f64; 2]),
+    /// The mean of a column of a table over this last share of its lines.
+    Late(&'static str, &'static str, f64),
+    /// What a column of a table has changed by; its name ends so.
+    Change(&'static str, &'static str),
+    /// 1, and the distance of the last period of a column of a table from `a cos ω t + b sin ω t`, over its size.
+    Swing(&'static str, &'static str, f64, [f64; 2]),
     /// The way of a column of `phases.csv` since the start, over that at a constant speed and acceleration.
     Way(&'static str, [f64; 2]),
 }
@@ -71,7 +77,15 @@ pub(crate) struct Numerics {
 }
 
 impl Numerics {
-    fn draw(random: &mut Random, dimensions: usize, has_body: bool) -> Self {
+    /// None.
+    pub(crate) fn plain() -> Self {
+        Self {
+            lattice_velocity: None,
+            text: String::new(),
+        }
+    }
+
+    pub(crate) fn draw(random: &mut Random, dimensions: usize, has_body: bool) -> Self {
         let mut text = String::new();
         if random.chance(0.5) {
             let two = ["regularized", "trt", "bgk", "kbc"];
@@ -94,6 +108,16 @@ impl Numerics {
         Self {
             lattice_velocity,
             text,
+        }
+    }
+
+    /// Those that flows with heat allow.
+    pub(crate) fn of_heat(random: &mut Random, has_body: bool) -> Self {
+        loop {
+            let drawn = Self::draw(random, 2, has_body);
+            if !(drawn.text.contains("les") || drawn.text.contains("f16")) {
+                return drawn;
+            }
         }
     }
 
@@ -137,11 +161,7 @@ pub(crate) fn probes(points: impl Iterator<Item = Vec<f64>>, every: &str) -> Str
 
 /// A channel that a force drives, with the numerics of the program.
 pub(crate) fn plain_channel(n: u32, re: f64) -> Drawn {
-    let plain = Numerics {
-        lattice_velocity: None,
-        text: String::new(),
-    };
-    channel(&plain, n, re, false)
+    channel(&Numerics::plain(), n, re, false)
 }
 
 /// A channel that a force drives, or the half of one of twice the height below a plane of symmetry.

@@ -2,7 +2,7 @@
 
 use crate::draw::{Drawn, Field, Read};
 use cutlink::{AnyCase, ErrorKind, RunOptions};
-use std::{collections::BTreeMap, fmt, fs, path::Path};
+use std::{collections::BTreeMap, f64::consts::PI, fmt, fs, path::Path};
 
 /// How a flow ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,15 +87,34 @@ pub(crate) fn run(drawn: &Drawn) -> Outcome {
     match case.run_with(&options, &mut ()) {
         Ok(summary) => {
             let grade = summary.verdict().unwrap_or("ok").to_owned();
-            ended(&grade, drawn, &out)
+            ended(&of_what_is_read(&grade, drawn, &out), drawn, &out)
         }
         Err(error) => match error.kind {
-            ErrorKind::Untrusted => ended("wrong", drawn, &out),
+            ErrorKind::Untrusted => ended(&of_what_is_read("wrong", drawn, &out), drawn, &out),
             ErrorKind::Diverged => Outcome::Diverged,
             ErrorKind::Input => Outcome::Refused,
             _ => panic!("{}: {error}\n{}", drawn.name, drawn.case),
         },
     }
+}
+
+/// The grade of what is read of a flow: of bodies that move that is no mean, so that doubts about means do not count.
+fn of_what_is_read(grade: &str, drawn: &Drawn, folder: &Path) -> String {
+    const OF_MEANS: [&str; 4] = ["stationarity", "duration", "growth", "swing"];
+    if !drawn.case.contains("[motion.") {
+        return grade.to_owned();
+    }
+    let text = fs::read_to_string(folder.join("summary.json")).expect("a summary");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let checks = summary["verdict"]["checks"].as_array().expect("checks");
+    let grades = checks.iter().filter_map(|check| {
+        let name = check["check"].as_str().expect("a name");
+        let grade = check["grade"].as_str().expect("a grade");
+        (!OF_MEANS.contains(&name)).then_some(grade)
+    });
+    let order = ["ok", "doubtful", "wrong"];
+    let place = |of: &str| order.iter().position(|grade| *grade == of);
+    grades.max_by_key(|of| place(of)).unwrap_or("ok").to_owned()
 }
 
 fn ended(grade: &str, drawn: &Drawn, folder: &Path) -> Outcome {
@@ -153,6 +172,22 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
         }
         Read::Jump => last[0][columns - 1] - last[1][columns - 1],
         Read::Last(table, column) => last_of(&folder.join(table), column),
+        Read::Late(table, column, share) => {
+            let values = column_of(&folder.join(table), column);
+            let late = &values[values.len() - (share * values.len() as f64) as usize..];
+            late.iter().map(|(_, value)| value).sum::<f64>() / late.len() as f64
+        }
+        Read::Change(table, column) => {
+            let values = column_of(&folder.join(table), column);
+            let [first, .., last] = values[..] else {
+                return f64::NAN;
+            };
+            (last.1 - first.1) / (last.0 - first.0) * last.0
+        }
+        Read::Swing(table, column, omega, force) => {
+            let values = column_of(&folder.join(table), column);
+            1.0 + swing(&values, *omega, *force)
+        }
         Read::Frequency(table, column, middle) => {
             frequency(&column_of(&folder.join(table), column), *middle)
         }
@@ -207,15 +242,32 @@ fn least(row: &[f64]) -> f64 {
 fn column_of(path: &Path, column: &str) -> Vec<(f64, f64)> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let names = text.lines().next().unwrap_or_default().split(',').skip(2);
-    let at = names.into_iter().position(|name| name == column);
+    let at = names.into_iter().position(|name| is_named(name, column));
     let lines = lines(path).into_iter();
     at.map_or_else(Vec::new, |at| {
         lines.map(|(time, values)| (time, values[at])).collect()
     })
 }
 
+/// The distance of the last period of values from `a cos ω t + b sin ω t`, over its size.
+fn swing(values: &[(f64, f64)], omega: f64, [a, b]: [f64; 2]) -> f64 {
+    let Some((end, _)) = values.last() else {
+        return f64::NAN;
+    };
+    let from = end - 2.0 * PI / omega;
+    let late: Vec<_> = values.iter().filter(|(time, _)| *time > from).collect();
+    let part = |of: fn(f64) -> f64| {
+        let sum: f64 = late
+            .iter()
+            .map(|(time, value)| value * of(omega * time))
+            .sum();
+        2.0 * sum / late.len() as f64
+    };
+    (part(f64::cos) - a).hypot(part(f64::sin) - b) / a.hypot(b)
+}
+
 /// Passages of a value over twice the time between the first and the last one, interpolated.
-fn frequency(values: &[(f64, f64)], middle: f64) -> f64 {
+pub(crate) fn frequency(values: &[(f64, f64)], middle: f64) -> f64 {
     let passage = |two: &[(f64, f64)]| {
         let [a, b] = [two[0].1 - middle, two[1].1 - middle];
         (a * b < 0.0).then(|| two[0].0 + (two[1].0 - two[0].0) * a / (a - b))
@@ -227,6 +279,11 @@ fn frequency(values: &[(f64, f64)], middle: f64) -> f64 {
     }
 }
 
+/// Whether a column has this name, which may be that of a body's.
+fn is_named(name: &str, column: &str) -> bool {
+    name == column || name.rsplit(' ').next() == Some(column)
+}
+
 /// The last value of a column.
 fn last_of(path: &Path, column: &str) -> f64 {
     let text = fs::read_to_string(path).unwrap_or_default();
@@ -234,6 +291,6 @@ fn last_of(path: &Path, column: &str) -> f64 {
         return f64::NAN;
     };
     let value = names.split(',').zip(last.split(','));
-    let value = value.into_iter().find(|(name, _)| *name == column);
+    let value = value.into_iter().find(|(name, _)| is_named(name, column));
     value.map_or(f64::NAN, |(_, value)| value.parse().unwrap_or(f64::NAN))
 }

@@ -13,6 +13,8 @@
 //! | `answers` | formulas and tables |
 //! | `draw` | a case, and how to read its answer |
 //! | `walls` | the same of flows that walls move, and of bodies in channels |
+//! | `moving` | the same of bodies that move |
+//! | `warm` | the same with heat |
 //! | `two_phase`, `flux` | the same of two-phase flow and flux reconstruction |
 //! | `judge` | runs a case; the table of errors by verdict |
 
@@ -20,9 +22,11 @@ mod answers;
 mod draw;
 mod flux;
 mod judge;
+mod moving;
 mod random;
 mod two_phase;
 mod walls;
+mod warm;
 
 use draw::Drawn;
 use judge::{Outcome, Table};
@@ -92,6 +96,16 @@ fn no_drawn_flow_by_flux_reconstruction_is_wrong_without_a_doubt() {
     run("flux", Drawn::flux, [7, 30]);
 }
 
+#[test]
+fn no_drawn_flow_with_a_body_that_moves_is_wrong_without_a_doubt() {
+    run("moving", Drawn::moving, [7, 20]);
+}
+
+#[test]
+fn no_drawn_flow_with_heat_is_wrong_without_a_doubt() {
+    run("heat", Drawn::warm, [7, 20]);
+}
+
 /// A flow whose answer is taken to be another one is caught, and so is one without a number.
 #[test]
 fn a_wrong_flow_without_a_doubt_is_seen() {
@@ -101,6 +115,12 @@ fn a_wrong_flow_without_a_doubt_is_seen() {
     assert!(judge::run(&drawn).is_silent(BAR), "5 % off");
     drawn.exact = f64::NAN;
     assert!(judge::run(&drawn).is_silent(BAR), "no number");
+    let turning = moving::plain_turning();
+    let outcome = judge::run(&turning);
+    assert!(
+        matches!(outcome, Outcome::Ended { grade: "doubtful", error } if error < 0.01),
+        "{outcome:?}"
+    );
     for mut drawn in [two_phase::plain_tank(), flux::plain_sound()] {
         assert!(!judge::run(&drawn).is_silent(BAR), "{drawn:?}");
         drawn.exact *= 1.05;

@@ -8,7 +8,7 @@ use crate::{
 use std::{f64::consts::PI, fmt::Write as _};
 
 /// A closed polyline along a circle, counter-clockwise where `sign` is 1.
-fn circle(radius: f64, sign: f64) -> String {
+pub(crate) fn circle(radius: f64, sign: f64) -> String {
     const PARTS: u32 = 720;
     let mut text = String::new();
     for k in 0..=PARTS {
