@@ -43,6 +43,8 @@ pub(crate) enum Read {
     Frequency(&'static str, &'static str, f64),
     /// What is left of a column of a table above its end, over what is left by a decay of this rate.
     Left(&'static str, &'static str, [f64; 2]),
+    /// The root of the last value of a column of a table.
+    Root(&'static str, &'static str),
     /// The mean of a column of a table over this last share of its lines.
     Late(&'static str, &'static str, f64),
     /// What a column of a table has changed by; its name ends so.

@@ -172,6 +172,7 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
         }
         Read::Jump => last[0][columns - 1] - last[1][columns - 1],
         Read::Last(table, column) => last_of(&folder.join(table), column),
+        Read::Root(table, column) => last_of(&folder.join(table), column).sqrt(),
         Read::Late(table, column, share) => {
             let values = column_of(&folder.join(table), column);
             let late = &values[values.len() - (share * values.len() as f64) as usize..];

@@ -15,12 +15,13 @@
 //! | `walls` | the same of flows that walls move, and of bodies in channels |
 //! | `moving` | the same of bodies that move |
 //! | `warm` | the same with heat |
-//! | `two_phase`, `flux` | the same of two-phase flow and flux reconstruction |
+//! | `two_phase`, `flux`, `grains` | the same of two-phase flow, flux reconstruction, grains |
 //! | `judge` | runs a case; the table of errors by verdict |
 
 mod answers;
 mod draw;
 mod flux;
+mod grains;
 mod judge;
 mod moving;
 mod random;
@@ -104,6 +105,11 @@ fn no_drawn_flow_with_a_body_that_moves_is_wrong_without_a_doubt() {
 #[test]
 fn no_drawn_flow_with_heat_is_wrong_without_a_doubt() {
     run("heat", Drawn::warm, [7, 20]);
+}
+
+#[test]
+fn no_drawn_grains_are_wrong_without_a_doubt() {
+    run("grains", Drawn::grains, [7, 20]);
 }
 
 /// A flow whose answer is taken to be another one is caught, and so is one without a number.
