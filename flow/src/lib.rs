@@ -228,6 +228,12 @@ pub trait Flow<const D: usize> {
         Ok(())
     }
 
+    /// How many times as long a step will take in the mean of so many from the start on than it does now, as far as the flow knows.
+    fn slows(&self, steps: u64) -> f64 {
+        let _ = steps;
+        1.0
+    }
+
     /// What grows without bound by the looks so far, if anything. Forces are watched by the loop.
     fn growth(&self) -> Option<Growth> {
         None

@@ -77,7 +77,7 @@ impl RunPlan {
         let history = std::mem::replace(&mut setting.history, History::of_patches(&[], &[]));
         let mut trial = Trial::new(flow.steps(), history, setting.has_forces);
         let pace = trial.pace(flow, steps)?;
-        let of_steps = pace.seconds(steps);
+        let of_steps = pace.seconds(steps) * flow.slows(steps).max(1.0);
         let of_results = trial.results(flow, &setting, steps)?;
         let seconds = of_steps + of_results;
         let results = match of_results > 0.05 * seconds {
