@@ -426,7 +426,8 @@ impl Laws {
 
     /// Whether a step changes populations by more than their rounding.
     fn precision(&self) -> Option<Check> {
-        let is_slow = matches!(self.drive, Drive::Force | Drive::Walls);
+        // Beside bodies that move populations are rounded to nearest.
+        let is_slow = matches!(self.drive, Drive::Force | Drive::Walls) && !self.moves;
         if self.precision == Precision::F16 && !is_slow {
             return Some(self.halves());
         }
