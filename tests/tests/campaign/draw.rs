@@ -47,8 +47,8 @@ pub(crate) enum Read {
     Root(&'static str, &'static str),
     /// The mean of a column of a table over this last share of its lines.
     Late(&'static str, &'static str, f64),
-    /// What a column of a table has changed by; its name ends so.
-    Change(&'static str, &'static str),
+    /// The mean rate of change of a column of a table.
+    Rate(&'static str, &'static str),
     /// 1, and the distance of the last period of a column of a table from `a cos ω t + b sin ω t`, over its size.
     Swing(&'static str, &'static str, f64, [f64; 2]),
     /// The way of a column of `phases.csv` since the start, over that at a constant speed and acceleration.

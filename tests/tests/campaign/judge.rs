@@ -178,12 +178,12 @@ fn read(drawn: &Drawn, folder: &Path) -> f64 {
             let late = &values[values.len() - (share * values.len() as f64) as usize..];
             late.iter().map(|(_, value)| value).sum::<f64>() / late.len() as f64
         }
-        Read::Change(table, column) => {
+        Read::Rate(table, column) => {
             let values = column_of(&folder.join(table), column);
             let [first, .., last] = values[..] else {
                 return f64::NAN;
             };
-            (last.1 - first.1) / (last.0 - first.0) * last.0
+            (last.1 - first.1) / (last.0 - first.0)
         }
         Read::Swing(table, column, omega, force) => {
             let values = column_of(&folder.join(table), column);

@@ -267,8 +267,8 @@ pub(crate) fn afloat(numerics: &Numerics, random: &mut Random, n: u32, dimension
         true => (
             "body carried along",
             format!("[initial]\nvelocity = {velocity:?}\n"),
-            Read::Change("motion.csv", "x"),
-            time,
+            Read::Rate("motion.csv", "x"),
+            1.0,
         ),
         false => (
             "body that shares its momentum",
