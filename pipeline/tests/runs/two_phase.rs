@@ -434,6 +434,7 @@ fn the_drop_falls_freely() {
     let changes = [
         ["root = 80", "root = 40"],
         ["seconds = 0.09", "seconds = 0.03"],
+        ["accept = [\"resolution\"]", "accept = []"],
     ];
     let found = example("drop", "doubtful", &changes);
     // Before it meets the pool, the centre of all the liquid falls with the drop.
