@@ -60,6 +60,17 @@ fn hostile_values_of_cases_end_in_errors() {
     assert!(counts[0] > 50 && counts[1] > 10, "{counts:?}");
 }
 
+/// A find of fuzzing: rings of a buffer beyond the box were walked, 2³² of them at each look.
+#[test]
+fn a_buffer_beyond_the_box_ends_with_it() {
+    let cases = seeds("cases");
+    let adaptive = cases.iter().find(|case| case.contains("[adapt]"));
+    let case = adaptive.expect("one that follows the flow");
+    let (before, after) = case.split_once("buffer = ").expect("a buffer");
+    let (_, after) = after.split_once('\n').unwrap_or_default();
+    assert!(planned(&format!("{before}buffer = {}\n{after}", u32::MAX)));
+}
+
 #[test]
 fn hostile_values_of_grains_end_in_errors() {
     let mut counts = [0u32; 2];
