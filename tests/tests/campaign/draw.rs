@@ -331,20 +331,48 @@ fn opened(numerics: &Numerics, random: &mut Random, n: u32, re: f64, length: u32
     }
 }
 
+/// A sphere or a circle in a box of edge 1 that is periodic along all axes.
+pub(crate) struct Obstacle {
+    /// Its share of the box.
+    pub(crate) fraction: f64,
+    pub(crate) radius: f64,
+    /// Its drag over μ U in slow flow.
+    pub(crate) drag: f64,
+    pub(crate) shape: &'static str,
+}
+
+impl Obstacle {
+    pub(crate) fn draw(random: &mut Random, dimensions: usize) -> Self {
+        let (table, shape) = match dimensions {
+            2 => (&answers::CYLINDERS[..], "circle"),
+            _ => (&answers::SPHERES[..], "sphere"),
+        };
+        let [fraction, factor] = random.of(table);
+        let (radius, unit) = match dimensions {
+            2 => ((fraction / PI).sqrt(), 1.0),
+            _ => {
+                let radius = (0.75 * fraction / PI).cbrt();
+                (radius, 6.0 * PI * radius)
+            }
+        };
+        Self {
+            fraction,
+            radius,
+            drag: unit * factor,
+            shape,
+        }
+    }
+}
+
 /// Spheres or cylinders that a force drives slow fluid past.
 fn array(numerics: &Numerics, random: &mut Random, n: u32, re: f64, dimensions: usize) -> Drawn {
     let is_plane = dimensions == 2;
-    let [fraction, factor] = match is_plane {
-        true => random.of(&answers::CYLINDERS),
-        false => random.of(&answers::SPHERES),
-    };
-    let (radius, drag, shape) = match is_plane {
-        true => ((fraction / PI).sqrt(), factor, "circle"),
-        false => {
-            let radius = (0.75 * fraction / PI).cbrt();
-            (radius, 6.0 * PI * radius * factor, "sphere")
-        }
-    };
+    let Obstacle {
+        fraction,
+        radius,
+        drag,
+        shape,
+    } = Obstacle::draw(random, dimensions);
     let time = if is_plane { 0.5 * re } else { 0.6 * re };
     let middle = vec!["0.5"; dimensions].join(",");
     let corners = [vec!["0"; dimensions], vec!["1"; dimensions]]

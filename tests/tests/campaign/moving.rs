@@ -2,7 +2,7 @@
 
 use crate::{
     answers,
-    draw::{Drawn, Numerics, PERIODIC, Read, WALLS},
+    draw::{Drawn, Numerics, Obstacle, PERIODIC, Read, WALLS},
     judge::frequency,
     random::Random,
     walls::circle,
@@ -211,18 +211,12 @@ pub(crate) fn swinging(numerics: &Numerics, random: &mut Random, n: u32) -> Draw
 /// rest.
 pub(crate) fn afloat(numerics: &Numerics, random: &mut Random, n: u32, dimensions: usize) -> Drawn {
     let is_plane = dimensions == 2;
-    let [fraction, factor] = match is_plane {
-        true => random.of(&answers::CYLINDERS),
-        false => random.of(&answers::SPHERES),
-    };
-    // Drag over μ U.
-    let (radius, drag, shape) = match is_plane {
-        true => ((fraction / PI).sqrt(), factor, "circle"),
-        false => {
-            let radius = (0.75 * fraction / PI).cbrt();
-            (radius, 6.0 * PI * radius * factor, "sphere")
-        }
-    };
+    let Obstacle {
+        fraction,
+        radius,
+        drag,
+        shape,
+    } = Obstacle::draw(random, dimensions);
     let is_carried = random.chance(0.4);
     let density = random.power(0.06, 1.0);
     let levels = random.of(&[1, 1, 2]);
