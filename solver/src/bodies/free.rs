@@ -105,8 +105,9 @@ impl<const D: usize> FreeMotion<D> {
         Momentum { spin, before: None }
     }
 
-    /// A time `dt` later, under the force and torque of the fluid now: velocities by the mean of these and those of the step before, none
-    /// before the first one, so that the body takes all the momentum that the fluid gives, half of it a step late; then places by the new velocities (symplectic Euler); rotations by the exponential map, with the angular momentum
+    /// A time `dt` later, under the force and torque of the fluid now: velocities by the mean of these and those of the step before,
+    /// none before the first one, so that the body takes all the momentum that the fluid gives, half of it a step late; then
+    /// places by the new velocities (symplectic Euler); rotations by the exponential map, with the angular momentum
     /// kept in the frame of the space.
     pub(super) fn advance(
         &self,

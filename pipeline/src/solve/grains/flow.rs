@@ -40,7 +40,7 @@ pub(super) struct GrainsFlow {
     cells: Mutex<Cells>,
 }
 
-/// Contacts of each sphere of a bed at rest. A step takes so many times as long as one of spheres in the air, once more than that: measured.
+/// Contacts a sphere of a bed at rest. A step of spheres with n contacts each takes 1 + n times as long as one in the air: both measured.
 const CONTACTS: f64 = 2.5;
 
 impl GrainsFlow {

@@ -45,7 +45,7 @@ impl Sway {
                 .map(|k| velocity(&along, seconds * f64::from(k) / f64::from(TIMES)))
                 .collect();
             let Some(speeds) = speeds else { continue };
-            let sizes = speeds.iter().map(|v| v.iter().map(|v| v * v).sum::<f64>());
+            let sizes = speeds.iter().map(|v| square(v));
             found.fastest = found.fastest.max(sizes.fold(0.0, larger_or_nan).sqrt());
             let rate = rate(&speeds, seconds / f64::from(TIMES));
             found.rate = found.rate.max(rate.unwrap_or(0.0));
@@ -59,15 +59,16 @@ fn velocity(along: &[Expression], time: f64) -> Option<Vec<f64>> {
     slopes.map(|of| of.map(|[_, slope]| slope)).collect()
 }
 
+fn square(v: &[f64]) -> f64 {
+    v.iter().map(|v| v * v).sum()
+}
+
 /// Rms acceleration over rms velocity of velocities at times this far apart; none at rest.
 pub(crate) fn rate(velocities: &[impl AsRef<[f64]>], dt: f64) -> Option<f64> {
-    let square = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>();
-    let speeds = velocities
-        .iter()
-        .map(|v| square(&mut v.as_ref().iter().copied()));
+    let speeds = velocities.iter().map(|v| square(v.as_ref()));
     let changes = velocities.windows(2).map(|two| {
         let both = two[1].as_ref().iter().zip(two[0].as_ref());
-        square(&mut both.map(|(b, a)| (b - a) / dt))
+        both.map(|(b, a)| ((b - a) / dt).powi(2)).sum::<f64>()
     });
     let mean = |sum: f64, count: usize| sum / count as f64;
     let count = velocities.len();
@@ -115,10 +116,7 @@ impl Laws {
                 two_digits(number),
                 percent(value)
             ),
-            remedy: (value > BARS[0]).then(|| {
-                let lower = self.physics.lattice_velocity * (0.7 * BARS[0] / value).sqrt();
-                format!("lattice_velocity = {}", two_digits(lower))
-            }),
+            remedy: self.slower(value),
         })
     }
 }

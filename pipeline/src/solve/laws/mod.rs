@@ -253,10 +253,7 @@ impl Laws {
         let (share, of) = self.sensitivity();
         let value = share * delta;
         // δ falls with the square of the lattice velocity.
-        let remedy = (value > BARS[0]).then(|| {
-            let lower = self.physics.lattice_velocity * (0.7 * BARS[0] / value).sqrt();
-            format!("lattice_velocity = {}", two_digits(lower))
-        });
+        let remedy = self.slower(value);
         Check {
             name: "compressibility",
             value,
@@ -352,6 +349,14 @@ impl Laws {
         }
     }
 
+    /// The lattice velocity at which an error that grows with its square is small enough, where it is not.
+    fn slower(&self, value: f64) -> Option<String> {
+        (value > BARS[0]).then(|| {
+            let lower = self.physics.lattice_velocity * (0.7 * BARS[0] / value).sqrt();
+            format!("lattice_velocity = {}", two_digits(lower))
+        })
+    }
+
     /// What relaxation lags behind a flow that changes in time, with so many cells across or along a wave.
     fn lag(&self, cells: Option<f64>) -> Option<Check> {
         let cells = cells.or(self.passage).or(self.edge)?;
@@ -370,10 +375,7 @@ impl Laws {
                 two_digits(cells),
                 percent(value)
             ),
-            remedy: (value > BARS[0]).then(|| {
-                let lower = self.physics.lattice_velocity * (0.7 * BARS[0] / value).sqrt();
-                format!("lattice_velocity = {}", two_digits(lower))
-            }),
+            remedy: self.slower(value),
         })
     }
 

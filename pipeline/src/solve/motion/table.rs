@@ -7,6 +7,17 @@ use cutlink_solver::{BodyState, MotionSample};
 use cutlink_voxelizer::Frame;
 use std::{fmt::Write as _, path::Path};
 
+/// The columns of a body.
+fn columns(dimensions: usize) -> &'static [&'static str] {
+    match dimensions {
+        2 => &["x", "y", "angle", "u", "v", "omega", "fx", "fy", "mz"],
+        _ => &[
+            "x", "y", "z", "qw", "qx", "qy", "qz", "u", "v", "w", "omega_x", "omega_y", "omega_z",
+            "fx", "fy", "fz", "mx", "my", "mz",
+        ],
+    }
+}
+
 /// Rms velocity of a body over the reference velocity below which it is at rest.
 const SLOW: f64 = 0.01;
 
@@ -25,13 +36,7 @@ pub(crate) struct Motions<const D: usize> {
 impl<const D: usize> Motions<D> {
     /// Of bodies with these names, a line each so many root steps.
     pub(crate) fn new(names: &[&str], frame: Frame<D>, units: Units, every: u64) -> Self {
-        let of_body: &[&str] = match D {
-            2 => &["x", "y", "angle", "u", "v", "omega", "fx", "fy", "mz"],
-            _ => &[
-                "x", "y", "z", "qw", "qx", "qy", "qz", "u", "v", "w", "omega_x", "omega_y",
-                "omega_z", "fx", "fy", "fz", "mx", "my", "mz",
-            ],
-        };
+        let of_body = columns(D);
         let mut header = String::from("step,time");
         for name in names {
             // A comma would be a column more.
@@ -73,9 +78,9 @@ impl<const D: usize> Motions<D> {
             return None;
         };
         let dt = (last - first) as f64 * self.units.time / (late.len() - 1) as f64;
-        let of_body = if D == 2 { 9 } else { 19 };
-        let from = if D == 2 { 3 } else { 7 };
-        let bodies = (0..self.columns).step_by(of_body);
+        let of_body = columns(D);
+        let from = of_body.iter().position(|name| *name == "u")?;
+        let bodies = (0..self.columns).step_by(of_body.len());
         let rates = bodies.filter_map(|body| {
             let speeds = late.iter().map(|(_, row)| &row[body + from..][..D]);
             let speeds: Vec<&[f64]> = speeds.collect();
