@@ -72,6 +72,15 @@ pub enum SolverError {
         /// Why, and the way out.
         reason: String,
     },
+    /// Grains that a flow cannot have, or not so.
+    #[error("the flow cannot have these grains: {reason}")]
+    Grains {
+        /// Why, and the way out.
+        reason: String,
+    },
+    /// Their bed goes no further.
+    #[error(transparent)]
+    Bed(#[from] cutlink_grains::GrainError),
     /// A saved state that is not of this flow.
     #[error("the saved state does not fit: {reason}")]
     State {
@@ -105,6 +114,7 @@ impl Failure for SolverError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Device(error) => error.kind(),
+            Self::Bed(error) => error.kind(),
             Self::Diverged { .. } => ErrorKind::Diverged,
             Self::Io(_) | Self::Communication { .. } | Self::Rank { .. } => ErrorKind::Runtime,
             _ => ErrorKind::Input,
@@ -114,6 +124,7 @@ impl Failure for SolverError {
     fn of_device(&self) -> Option<&DeviceError> {
         match self {
             Self::Device(error) => Some(error),
+            Self::Bed(error) => error.of_device(),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@ use crate::{
     AdaptationLook, BodyState, HeatSums, MotionSample, RunningMeans, SolverError, fields::Integrals,
 };
 use cutlink_device::{Exported, Route};
+use cutlink_grains::Bed;
 use cutlink_voxelizer::Mesh;
 use std::io;
 
@@ -74,6 +75,8 @@ pub enum Work {
     Tables,
     /// Populations of cells that bodies have uncovered.
     Refill,
+    /// Grains: cells in and beside them, and their own steps.
+    Grains,
 }
 
 /// Timing of one kind of work on one level.
@@ -267,6 +270,17 @@ pub trait LatticeFlow<const D: usize>: Send {
     /// Where the bodies were at the root steps since the last call, with the means of their forces, oldest first. Call it at least every
     /// [`MAX_FORCE_SAMPLES`](crate::MAX_FORCE_SAMPLES) root steps: older ones are lost.
     fn take_motion(&mut self) -> Vec<MotionSample<D>> {
+        Vec::new()
+    }
+
+    /// The grains, as they are now; none without [`Plan::with_grains`](crate::Plan::with_grains).
+    fn bed(&self) -> Option<&Bed> {
+        None
+    }
+
+    /// Force and torque about the centre of the fluid on each grain in the last step of the finest level, N and N m: without weight and
+    /// buoyancy. Where the flow has an acceleration, that of the displaced fluid is in the force, as of a gradient of the pressure.
+    fn grain_loads(&self) -> Vec<[[f64; 3]; 2]> {
         Vec::new()
     }
 

@@ -15,6 +15,7 @@ mod error;
 mod f16;
 pub mod fields;
 mod flow;
+mod grains;
 mod heat;
 pub mod kernels;
 pub mod lattice;
@@ -49,6 +50,7 @@ pub use flow::{
     DeviceFields, FluidState, ForceSample, InitialState, Lap, LatticeFlow, Snapshot, StrainRates,
     StrainedState, Work,
 };
+pub use grains::{GrainScale, LEAST_GRAIN_RADIUS, LIGHTEST_GRAIN, LatticeGrains};
 pub use heat::{HeatCondition, HeatSums, LatticeHeat, MOST_CONDUCTION};
 pub use kernels::cpu::Census;
 pub use lattice::LatticeKind;

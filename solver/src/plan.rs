@@ -5,6 +5,7 @@ use crate::{
     Precision, RigidBodies, SolverError, WallScheme,
     bodies::{self, Movement},
     constants::balance,
+    grains::{self, LatticeGrains, Suspended},
     heat,
     kernels::{FlowKernels, cpu},
     lattice::{D2Q9, D3Q19, D3Q27, Lattice},
@@ -54,6 +55,10 @@ pub struct Plan<'a, const D: usize> {
     pub(crate) has_bodies: bool,
     /// Whether all cells are to have populations in any case.
     pub(crate) keeps_populations: bool,
+    /// Grains, until the flow has them.
+    pub(crate) grains: Option<Box<Suspended>>,
+    /// Whether there are any.
+    pub(crate) has_grains: bool,
 }
 
 impl<'a, const D: usize> Plan<'a, D> {
@@ -82,7 +87,9 @@ impl<'a, const D: usize> Plan<'a, D> {
     }
 
     fn build_again(mut self, params: Params<D>) -> Result<Self, SolverError> {
-        if self.has_bodies || tables::periodic_axes(&params) != tables::periodic_axes(&self.params)
+        if self.has_bodies
+            || self.has_grains
+            || tables::periodic_axes(&params) != tables::periodic_axes(&self.params)
         {
             return Self::build(self.mesh, params);
         }
@@ -113,6 +120,8 @@ impl<'a, const D: usize> Plan<'a, D> {
             movement: None,
             has_bodies: false,
             keeps_populations: false,
+            grains: None,
+            has_grains: false,
         })
     }
 
@@ -137,6 +146,42 @@ impl<'a, const D: usize> Plan<'a, D> {
             tables,
             movement: Some(Box::new(movement)),
             has_bodies: true,
+            ..self
+        })
+    }
+
+    /// The same flow with grains. They have to stay in blocks of the finest level whose neighbours are on it too, with a
+    /// cell and a half around each. It runs on one rank.
+    ///
+    /// # Errors
+    /// [`SolverError::Grains`] with what is not possible and the way out.
+    pub fn with_grains(self, grains: LatticeGrains) -> Result<Self, SolverError> {
+        if self.has_bodies {
+            return Err(SolverError::Grains {
+                reason:
+                    "there are bodies that move, which do not meet grains: leave one of both out"
+                        .into(),
+            });
+        }
+        let root = self.mesh.frame.root_cells;
+        grains::check(&self.params, (self.levels.len(), root), &grains)?;
+        let mut levels = self.levels;
+        if let Some(level) = levels.last_mut() {
+            level.bytes += grains::bytes(&grains, self.tables.len());
+        }
+        let blocks = self
+            .tables
+            .last()
+            .map(|finest| grains::Blocks::of(&finest.level, tables::periodic_axes(&self.params)));
+        let count = levels.len();
+        let mut suspended = Suspended::new(grains, count, blocks.unwrap_or_default());
+        let spheres = suspended.spheres();
+        suspended.follow(&spheres)?;
+        Ok(Self {
+            levels,
+            keeps_populations: true,
+            grains: Some(Box::new(suspended)),
+            has_grains: true,
             ..self
         })
     }
@@ -267,6 +312,9 @@ impl<'a, const D: usize> Plan<'a, D> {
         if self.has_bodies {
             return Err(bodies::on_ranks());
         }
+        if self.has_grains {
+            return Err(grains::on_ranks());
+        }
         Ok(())
     }
 
@@ -295,6 +343,8 @@ impl<'a, const D: usize> Plan<'a, D> {
             movement: None,
             has_bodies: self.has_bodies,
             keeps_populations: self.keeps_populations,
+            grains: None,
+            has_grains: self.has_grains,
         }
     }
 

@@ -3,6 +3,7 @@
 mod adapt;
 mod bodies;
 mod density;
+mod grains;
 #[cfg(test)]
 mod halo_tests;
 mod heat;
@@ -34,7 +35,9 @@ use crate::{
 use bodies::Moving;
 use cutlink_amr::dims;
 use cutlink_device::Route;
+use cutlink_grains::Bed;
 use cutlink_voxelizer::Mesh;
+use grains::Carried;
 pub(crate) use initial::center;
 use integrals::Summed;
 pub(crate) use level::relaxation;
@@ -80,6 +83,8 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     movement: Option<Box<Movement<D>>>,
     /// Their mesh, once a device has embedded them.
     embedded: Option<Embedded<D, B>>,
+    /// Grains.
+    grains: Option<Box<Carried<B>>>,
     /// Who adds up what, once integrals were wanted of this mesh.
     summed: OnceLock<Summed<B>>,
     /// The other ranks, if there are any.
@@ -147,6 +152,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             levels.push(state);
         }
         let movement = plan.movement.take();
+        let grains = plan.grains.take();
         let ring = SUMS * plan.params.patches.len() * SAMPLES;
         let forces = backend.alloc("forces", ring, ExactSum::default())?;
         let mut run = Self {
@@ -167,12 +173,14 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             epoch: 0,
             movement,
             embedded: None,
+            grains: None,
             summed: OnceLock::new(),
             peers: None,
             lattice: PhantomData,
         };
         run.begin_bodies()?;
         run.begin_heat(heat)?;
+        run.begin_grains(grains);
         Ok(run)
     }
 
@@ -182,7 +190,10 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         let embedded = self.embedded.take();
         let moving = self.movement.take();
         let moving = moving.map(|bodies| Mutex::new(Moving { bodies, embedded }));
-        let done = self.step_with(moving.as_ref(), pull.as_ref());
+        let grains = self.grains.take().map(Mutex::new);
+        let done = self.step_with((moving.as_ref(), grains.as_ref()), pull.as_ref());
+        let grains = grains.map(Mutex::into_inner);
+        self.grains = grains.map(|of| of.unwrap_or_else(PoisonError::into_inner));
         if let Some(moving) = moving {
             let Moving { bodies, embedded } =
                 moving.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +204,10 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
 
     fn step_with(
         &mut self,
-        moving: Option<&Mutex<Moving<D, B>>>,
+        (moving, grains): (
+            Option<&Mutex<Moving<D, B>>>,
+            Option<&Mutex<Box<Carried<B>>>>,
+        ),
         pull: Option<&OfTime<D>>,
     ) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;
@@ -203,6 +217,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
             pull,
             peers: self.peers.as_ref(),
             moving,
+            grains,
             moment_center: self.plan.params.moment_center,
         };
         let (backend, levels) = (&self.backend, &mut self.levels);
@@ -213,7 +228,12 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
         // The acceleration is a parameter of the launches, so a recorded graph holds for one value alone; messages through host
         // memory and what bodies do on the host are no launches.
         let is_recorded = steps.peers.is_none_or(Peers::are_linked);
-        if self.clock.is_some() || pull.is_some() || moving.is_some() || !is_recorded {
+        if self.clock.is_some()
+            || pull.is_some()
+            || moving.is_some()
+            || grains.is_some()
+            || !is_recorded
+        {
             return all_levels(levels);
         }
         let parity = (self.steps % 2) as usize;
@@ -410,6 +430,14 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
 
     fn bodies(&self) -> &[BodyState<D>] {
         self.movement.as_ref().map_or(&[], |of| of.states())
+    }
+
+    fn bed(&self) -> Option<&Bed> {
+        self.grains.as_ref().map(|of| of.bed())
+    }
+
+    fn grain_loads(&self) -> Vec<[[f64; 3]; 2]> {
+        self.grains.as_ref().map_or_else(Vec::new, |of| of.loads())
     }
 
     fn take_motion(&mut self) -> Vec<MotionSample<D>> {

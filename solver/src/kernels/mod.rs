@@ -11,6 +11,7 @@
 //! | [`momentum`](HeatKernels::momentum), [`lift`](HeatKernels::lift) | momentum of cells; the weight of their temperatures | `lift` |
 //! | [`carry`](HeatKernels::carry) | a step of a level's temperatures | `heat` |
 //! | [`restrict`](HeatKernels::restrict), [`prolong`](HeatKernels::prolong) | temperatures between levels | `heat` |
+//! | [`hold_cells`](GrainKernels::hold_cells), [`sum_given`](GrainKernels::sum_given) | cells in and beside grains drawn to their motion, before the step; what grains gave | `hold` |
 //! | [`forces`](StepKernels::forces) | force, torque and mass by patch, added to a sample | `forces` |
 //! | [`macroscopic`](FieldKernels::macroscopic), [`macroscopic_of`](FieldKernels::macroscopic_of) | density and velocity of a level's cells | `macroscopic` |
 //! | [`put_by_block`](FieldKernels::put_by_block), [`fill_refined`](FieldKernels::fill_refined) | density and velocity by block id and cell | `by_block` |
@@ -36,10 +37,12 @@ pub(crate) mod cpu;
 mod cuda;
 mod exact;
 mod heat;
+mod hold;
 mod topology;
 
 pub use exact::ExactSum;
 pub use heat::{HeatKernels, HeatLevel};
+pub use hold::{GrainKernels, HeldSphere, HoldNumbers, HoldTables};
 pub use topology::{BodyKernels, FollowKernels, TableKernels, TopologyKernels};
 
 use crate::{
@@ -231,6 +234,7 @@ pub trait FlowKernels<const D: usize>:
     + FieldKernels<D>
     + HaloKernels<D>
     + HeatKernels<D>
+    + GrainKernels<D>
     + sealed::Sealed
 {
     /// Starts the flow of a plan on one rank a backend, or on one of several processes: what [`Plan::start`],

@@ -198,7 +198,7 @@ pub(crate) fn diverged_of_bytes<const D: usize>(bytes: &[u8]) -> SolverError {
 }
 
 /// Kinds of work by number.
-pub(crate) const WORKS: [Work; 8] = [
+pub(crate) const WORKS: [Work; 9] = [
     Work::Step,
     Work::Interpolate,
     Work::Average,
@@ -207,6 +207,7 @@ pub(crate) const WORKS: [Work; 8] = [
     Work::Embed,
     Work::Tables,
     Work::Refill,
+    Work::Grains,
 ];
 
 /// A rank other than the first of several processes.

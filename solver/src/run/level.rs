@@ -13,7 +13,7 @@ use crate::{
     plan::tau,
     profile::Point,
     ranks::{Halo, Peers, exchange},
-    run::{bodies::Moving, heat::HeatState, kept::KeptSlots},
+    run::{bodies::Moving, grains::Carried, heat::HeatState, kept::KeptSlots},
     storage::Storage,
     tables::{Built, Level},
     variation::OfTime,
@@ -291,6 +291,8 @@ pub(super) struct Steps<'a, const D: usize, B: FlowKernels<D>> {
     pub(super) peers: Option<&'a Peers<B>>,
     /// Bodies that move.
     pub(super) moving: Option<&'a Mutex<Moving<D, B>>>,
+    /// Grains.
+    pub(super) grains: Option<&'a Mutex<Box<Carried<B>>>>,
     /// Reference point of torques.
     pub(super) moment_center: [f64; D],
 }
@@ -359,6 +361,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         pull,
         peers,
         moving,
+        grains,
         moment_center,
     } = of_all;
     let Some((coarse, finer)) = levels.split_first_mut() else {
@@ -386,6 +389,12 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
         })
     };
     if finer.is_empty() {
+        if let Some(grains) = grains {
+            let mut grains = grains.lock().unwrap_or_else(PoisonError::into_inner);
+            timed(backend, clock, Work::Grains, index, || {
+                coarse.exchange_with::<L>(backend, &mut grains)
+            })?;
+        }
         collide(backend, coarse)?;
         let Some(moving) = moving else {
             return Ok(());
@@ -401,7 +410,7 @@ pub(super) fn step<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>>(
     // Messages through host memory and tables of bodies are copies in the main stream of a device, for which other streams do not
     // wait.
     let is_staged = peers.is_some_and(|peers| !peers.are_linked())
-        || moving.is_some() && B::MEMORY == Memory::Device;
+        || (moving.is_some() || grains.is_some()) && B::MEMORY == Memory::Device;
     if is_staged && B::MEMORY == Memory::Host && clock.is_none() {
         // While finer levels wait for other ranks, this one does its step.
         let (finer, own) = rayon::join(|| twice(backend), || collide(backend, coarse));

@@ -160,7 +160,11 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
                 |data| Ok(out.write_all(bytemuck::cast_slice(&data))?),
             )?;
         }
-        self.write_heat(out)
+        self.write_heat(out)?;
+        match &self.grains {
+            Some(grains) => grains.save(out),
+            None => Ok(()),
+        }
     }
 
     /// Takes the place of what was written.
@@ -175,6 +179,9 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
             self.read_level(level, from)?;
         }
         self.read_heat(from)?;
+        if let Some(grains) = &mut self.grains {
+            grains.restore(from)?;
+        }
         self.begin_at(steps, mass_reset)
     }
 

@@ -6,6 +6,7 @@
 //! | `arrays` | creeping flow through spheres: Zick and Homsy; the force by who moves |
 //! | `bodies` | the steady wake of a circle |
 //! | `ducts` | an inlet and an outlet by patch; a plate thinner than a cell |
+//! | `grains` | spheres that move with the fluid: drag, torque, weight, momentum, impacts, states |
 //! | `halves` | populations in 16 bits: conversions against IEEE, decay, drag and mass against f64 and f32 |
 //! | `heat` | conduction, a carried bell, natural convection, the account of heat |
 //! | `inclined` | Poiseuille and Couette flow along walls inclined by 20 degrees: order at cut links |
@@ -33,6 +34,7 @@ mod arrays;
 mod bodies;
 mod ducts;
 mod facets;
+mod grains;
 mod halves;
 mod heat;
 mod inclined;

@@ -18,6 +18,7 @@ pub(crate) mod fixture;
 mod forces;
 mod halo;
 pub(crate) mod heat;
+mod hold;
 mod indicate;
 mod integrate;
 mod lift;
@@ -37,8 +38,9 @@ mod transfer;
 mod wish;
 
 use super::{
-    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, HeatKernels, HeatLevel,
-    PopulationKernels, RefillSource, Relaxation, SUMS, StepKernels, Transfer,
+    Between, ExactSum, FieldKernels, FlowKernels, GrainKernels, HaloKernels, HeatKernels,
+    HeatLevel, HeldSphere, HoldNumbers, HoldTables, PopulationKernels, RefillSource, Relaxation,
+    SUMS, StepKernels, Transfer,
 };
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, LatticeKind, Plan, SolverError,
@@ -555,6 +557,33 @@ impl<const D: usize> HeatKernels<D> for Host {
         fine: &mut Vec<f64>,
     ) -> Result<(), SolverError> {
         heat::prolong::<D>(shared, coarse, fine);
+        Ok(())
+    }
+}
+
+impl<const D: usize> GrainKernels<D> for Host {
+    fn hold_cells<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        tables: &HoldTables<Self>,
+        spheres: &Vec<HeldSphere>,
+        numbers: HoldNumbers,
+        half_step: [S::Real; 3],
+        populations: &mut Vec<S>,
+        given: &mut Vec<f64>,
+    ) -> Result<(), SolverError> {
+        let of = (&spheres[..], &numbers);
+        hold::hold_cells::<D, L, S>(level, tables, of, half_step, populations, given);
+        Ok(())
+    }
+
+    fn sum_given(
+        &self,
+        tables: &HoldTables<Self>,
+        given: &Vec<f64>,
+        sums: &mut Vec<f64>,
+    ) -> Result<(), SolverError> {
+        hold::sum_given(tables, given, sums);
         Ok(())
     }
 }

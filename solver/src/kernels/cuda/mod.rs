@@ -13,6 +13,7 @@ mod exchange;
 mod forces;
 mod halo;
 mod heat;
+mod hold;
 mod indicate;
 mod integrate;
 mod lift;
@@ -28,8 +29,9 @@ mod transfer;
 mod wish;
 
 use super::{
-    Between, ExactSum, FieldKernels, FlowKernels, HaloKernels, HeatKernels, HeatLevel,
-    PopulationKernels, RefillSource, Relaxation, StepKernels, Transfer,
+    Between, ExactSum, FieldKernels, FlowKernels, GrainKernels, HaloKernels, HeatKernels,
+    HeatLevel, HeldSphere, HoldNumbers, HoldTables, PopulationKernels, RefillSource, Relaxation,
+    StepKernels, Transfer,
 };
 use crate::{
     Communicator, F16, Indicator, LatticeFlow, Plan, SolverError,
@@ -62,6 +64,7 @@ static EMBEDDED: [Module; 2] = cutlink_device::cuda_modules!("embedded");
 static EXCHANGE: [Module; 2] = cutlink_device::cuda_modules!("exchange");
 static HALO: [Module; 2] = cutlink_device::cuda_modules!("halo");
 static HEAT: [Module; 2] = cutlink_device::cuda_modules!("heat");
+static HOLD: [Module; 2] = cutlink_device::cuda_modules!("hold");
 static LIFT: [Module; 2] = cutlink_device::cuda_modules!("lift");
 static FORCES: [Module; 2] = cutlink_device::cuda_modules!("forces");
 static MACROSCOPIC: [Module; 2] = cutlink_device::cuda_modules!("macroscopic");
@@ -479,5 +482,30 @@ impl<const D: usize> HeatKernels<D> for Cuda {
         fine: &mut CudaBuf<f64>,
     ) -> Result<(), SolverError> {
         heat::prolong::<D>(self, shared, coarse, fine)
+    }
+}
+
+impl<const D: usize> GrainKernels<D> for Cuda {
+    fn hold_cells<L: Lattice, S: Storage>(
+        &self,
+        level: &Level<D, Self>,
+        tables: &HoldTables<Self>,
+        spheres: &CudaBuf<HeldSphere>,
+        numbers: HoldNumbers,
+        half_step: [S::Real; 3],
+        populations: &mut CudaBuf<S>,
+        given: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        let of = (spheres, numbers);
+        hold::hold_cells::<D, L, S>(self, level, tables, of, half_step, populations, given)
+    }
+
+    fn sum_given(
+        &self,
+        tables: &HoldTables<Self>,
+        given: &CudaBuf<f64>,
+        sums: &mut CudaBuf<f64>,
+    ) -> Result<(), SolverError> {
+        hold::sum_given(self, D, tables, given, sums)
     }
 }

@@ -254,6 +254,7 @@ pub(super) fn laps<const D: usize>(
                 Work::Embed => "embed",
                 Work::Tables => "tables",
                 Work::Refill => "refill",
+                Work::Grains => "grains",
             },
             level: lap.level,
             ms: 1e3 * lap.seconds / steps as f64,
