@@ -11,7 +11,7 @@
 //! beside one whose next cell along an axis is in it, with the surface at q of the way, is drawn to the velocity of the grain there
 //! as strongly as viscosity over the distance q in place of 1 would: by ν (1/q - 1), implicitly. So a linear profile is exact at the
 //! surface wherever that is (Gibou, Fedkiw, Cheng & Kang, *J. Comput. Phys.* 176 (2002) 205, for conduction), and nothing jumps as a
-//! grain moves over the cells.
+//! grain moves over the cells. [`inset`] makes up for what remains.
 //!
 //! With K the momentum that the fluid gets so, and m the mass of the displaced fluid, the force on a grain over the step is
 //! m ΔU - K: the fluid within is moved by what is around it as the grain would be, and ΔU is what it had to be given besides. Momentum
@@ -57,6 +57,16 @@ pub struct LatticeGrains {
     pub gravity: [f64; 3],
     /// Whether the grains stay at rest where they are; forces are found nevertheless.
     pub held: bool,
+}
+
+/// Cells by which spheres are smaller for the fluid than they are, with a magic parameter Λ and a viscosity ν of the finest level. What is
+/// held has its surface a little outside: by a function of Λ, as bounce-back, if the mean of the velocities before and after is
+/// held, and by some ν less if the one after is. Fitted to the drag of arrays of spheres 6 cells wide (Zick & Homsy, *J. Fluid Mech.* 115 (1982)
+/// 13), Λ of 0.01 to 1 and ν to 0.2, within 0.01 cells up to ν = 0.1; Ladd (*J. Fluid Mech.* 271 (1994) 285) calibrates radii likewise.
+pub(crate) fn inset(magic: f64, viscosity: f64) -> f64 {
+    let s = magic.max(0.0).sqrt();
+    let halfway = 0.336 - 0.69 * s + 0.205 * s * s;
+    (halfway - 1.19 * viscosity / (1.0 + 2.0 * viscosity)).max(-0.25)
 }
 
 /// Two vectors of a grain: force and torque, or velocity and spin.

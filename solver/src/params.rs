@@ -31,6 +31,18 @@ pub enum Collision {
 }
 
 impl Collision {
+    /// The magic parameter Λ = (τ⁺ - 1/2) (τ⁻ - 1/2) at h = τ⁺ - 1/2, by which walls lie where they do.
+    pub fn magic_at(self, h: f64) -> f64 {
+        match self {
+            Self::Bgk => h * h,
+            Self::Trt { magic } => magic,
+            Self::Regularized | Self::Kbc => 0.5 * h,
+            // Below, the rates of low viscosity act.
+            Self::Cumulant { .. } if h < 1.0 / 14.0 => 0.15,
+            Self::Cumulant { .. } => 0.75 * h,
+        }
+    }
+
     /// Names of all of them, as users write them.
     pub const NAMES: &'static [&'static str] = &["bgk", "trt", "regularized", "cumulant", "kbc"];
     /// Cumulants with the limiter of their authors.

@@ -24,6 +24,8 @@ pub struct HeldSphere {
 pub struct HoldNumbers {
     /// Kinematic viscosity, cells squared a step.
     pub viscosity: f64,
+    /// Cells by which grains are smaller for the fluid than they are.
+    pub inset: f64,
     /// Cells after which the box repeats along each axis; 0 where it does not.
     pub period: [f64; 3],
 }

@@ -3,7 +3,7 @@
 use super::{Run, level::State};
 use crate::{
     SolverError,
-    grains::{GrainPair, Suspended},
+    grains::{GrainPair, Suspended, inset},
     kernels::{FlowKernels, HeldSphere, HoldNumbers, HoldTables},
     lattice::Lattice,
     storage::Storage,
@@ -113,8 +113,12 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S,
         let (Some(grains), Some(finest)) = (grains, self.levels.last()) else {
             return;
         };
+        let relaxation = finest.relax.tau.wide() - 0.5;
+        let viscosity = relaxation / 3.0;
+        let magic = self.plan.params.collision.magic_at(relaxation);
         let numbers = HoldNumbers {
-            viscosity: (finest.relax.tau.wide() - 0.5) / 3.0,
+            viscosity,
+            inset: inset(magic, viscosity),
             period: grains.period(),
         };
         self.grains = Some(Box::new(Carried {

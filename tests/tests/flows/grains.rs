@@ -109,8 +109,8 @@ fn radius(edge: f64) -> f64 {
 const OFF: [f64; 3] = [0.2, 0.07, -0.12];
 
 fn the_drag_of_an_array_is_that_of_zick_and_homsy<K: AnyFlow>(kernels: &K) {
-    // Diameters of 6 and 8 cells; at a larger viscosity the sphere is a little too small for the flow, and at a lower one too large.
-    for (cells, viscosity, within) in [(12, 0.1, 0.03), (16, 0.05, 0.025)] {
+    // Diameters of 6 and 8 cells.
+    for (cells, viscosity, within) in [(12, 0.1, 0.015), (16, 0.04, 0.01)] {
         let edge = f64::from(cells);
         let mesh = flows::empty_box([2 * cells; 3], 1, Vec::new());
         let mut params = flows::params(&mesh, viscosity);
@@ -161,7 +161,7 @@ fn an_array_that_falls_has_that_drag<K: AnyFlow>(kernels: &K) {
     let mean_of = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
     let fluid = mean(&*flow);
     let slip = mean_of(&speeds) - (0..3).map(|a| fluid[a] * along[a]).sum::<f64>();
-    assert!((wanted / slip - 1.0).abs() < 0.035, "{slip}");
+    assert!((wanted / slip - 1.0).abs() < 0.015, "{slip}");
     let force = mean_of(&forces);
     let noise = worst(forces.iter().map(|f| (f / force - 1.0).abs()));
     assert!(noise < 0.01, "{noise}");

@@ -269,7 +269,7 @@ impl Laws {
 
     /// The error by the walls with this collision and wall scheme at h.
     fn wall_error(&self, collision: Collision, wall: WallScheme, h: f64) -> f64 {
-        let magic = magic(collision, h);
+        let magic = collision.magic_at(h);
         let mut error: f64 = 0.0;
         if let Some(passage) = self.passage {
             let own = (16.0 * magic - 3.0).abs() / (2.0 * passage * passage);
@@ -532,17 +532,5 @@ impl Laws {
         checks.extend(self.between_walls());
         checks.extend(self.precision());
         checks
-    }
-}
-
-/// Λ of a collision at h.
-fn magic(collision: Collision, h: f64) -> f64 {
-    match collision {
-        Collision::Bgk => h * h,
-        Collision::Trt { magic } => magic,
-        Collision::Regularized | Collision::Kbc => 0.5 * h,
-        // Below, the rates of low viscosity act.
-        Collision::Cumulant { .. } if h < 1.0 / 14.0 => 0.15,
-        Collision::Cumulant { .. } => 0.75 * h,
     }
 }

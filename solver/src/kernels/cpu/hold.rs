@@ -32,7 +32,7 @@ fn draw(sphere: &HeldSphere, numbers: &HoldNumbers, at: [f64; 3]) -> Option<Draw
         }
     });
     let square = arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2];
-    let r = sphere.radius;
+    let r = sphere.radius - numbers.inset;
     let mut rate = 0.0;
     if square < r * r {
         rate = f64::INFINITY;

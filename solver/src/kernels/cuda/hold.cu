@@ -9,9 +9,9 @@ struct HeldSphere {
 };
 static_assert(sizeof(HeldSphere) == 80, "ten f64");
 struct HoldNumbers {
-    double viscosity, period[3];
+    double viscosity, inset, period[3];
 };
-static_assert(sizeof(HoldNumbers) == 32, "four f64");
+static_assert(sizeof(HoldNumbers) == 40, "five f64");
 
 // How a grain draws a cell.
 struct Draw {
@@ -28,7 +28,7 @@ struct Draw {
             }
         }
         const double square = arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2];
-        const double r = sphere.radius;
+        const double r = sphere.radius - numbers.inset;
         if (square < r * r) {
             rate = INFINITY;
         } else if (square < (r + 1) * (r + 1)) {
