@@ -4,8 +4,10 @@
 //! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
 use crate::solve::flux::{self, SolverTable};
+use crate::solve::grains::case::{ContactTable, GrainWallTable, MaterialTable};
 use crate::solve::heat::{GravityTable, HeatTable};
 use crate::solve::outcome::{name_of, toml_of};
+use crate::solve::particles::ParticlesTable;
 use crate::solve::value::Value;
 use cutlink_common::{Error, schema::ByName};
 use cutlink_flow::tables::{OutputTable, RunTable};
@@ -53,7 +55,7 @@ pub struct Case {
     /// Temperature of the fluid. Default: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heat: Option<HeatTable>,
-    /// Weight of a fluid that expands. Default: none.
+    /// Weight of spheres, or of a fluid that expands. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gravity: Option<GravityTable>,
     /// Initial flow. Default: the mean velocity of the open faces, or at rest if they have a ramp.
@@ -65,6 +67,21 @@ pub struct Case {
     /// Bodies that move, by name: patches with a motion.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub motion: BTreeMap<String, MotionTable>,
+    /// Materials of spheres, and of walls where they meet them, by name. Required with `[[particles]]`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub materials: BTreeMap<String, MaterialTable>,
+    /// Contacts of two materials that are not as their tables say. Default: none.
+    #[serde(rename = "contact", skip_serializing_if = "Vec::is_empty")]
+    pub contacts: Vec<ContactTable>,
+    /// Spheres in the flow at the start. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub particles: Vec<ParticlesTable>,
+    /// Surfaces that are walls for spheres alone, such as screens. Default: none.
+    #[serde(rename = "wall", skip_serializing_if = "Vec::is_empty")]
+    pub walls: Vec<GrainWallTable>,
+    /// How spheres and flow are coupled. Default: they move one another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<LatticeCouplingTable>,
     /// Speed and angles of the free stream, along which drag is measured. Default: along x.
     pub free_stream: Option<FreeStreamTable>,
     /// Groups of patches whose forces are summed: patch names or patterns such as `wing*`, by group name.
@@ -77,6 +94,23 @@ pub struct Case {
     pub run: RunTable,
     /// Results.
     pub output: OutputTable,
+}
+
+/// How spheres and a lattice Boltzmann flow are coupled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LatticeCouplingTable {
+    /// Whether spheres stay where they are, at rest: a fixed bed. Default: `false`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub fixed: bool,
+    /// Name of the material of the body that they meet. Default: the only one; required where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A box without a body.
@@ -179,6 +213,13 @@ pub struct NumericsTable {
     pub wall: Option<WallScheme>,
     /// Wall model of walls at rest. Default: `none`.
     pub wall_model: Option<WallModelName>,
+    /// Of `[[particles]]`: longest step of contacts, s, of which the flow's finest steps have as many as they need; one beyond the limit
+    /// of the speeds so far is refused. Default: 0.9 of the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_step: Option<f64>,
+    /// Of `[[particles]]`: largest overlap at the start, as a share of the smaller radius, below 1. Default: 0.01.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_overlap: Option<f64>,
     /// Runs a flow that violates a stability limit; the violation is reported. Default: `false`.
     pub allow_unstable: Option<bool>,
 }

@@ -177,6 +177,9 @@ impl Numerics {
             interpolation: Some(self.interpolation),
             wall: Some(self.wall),
             wall_model: Some(self.wall_model),
+            // Of spheres, as the user gives them.
+            contact_step: None,
+            max_overlap: None,
             allow_unstable: Some(self.allow_unstable),
         }
     }

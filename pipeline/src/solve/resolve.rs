@@ -6,7 +6,7 @@
 //! is the density 1 + 3 p / (ρ c²).
 
 use crate::solve::adapt::{AdaptScale, adaptation};
-use crate::solve::case::{Case, FaceTable, PhysicsTable};
+use crate::solve::case::{Case, FaceTable, NumericsTable, PhysicsTable};
 use crate::solve::conditions::{Scale, acceleration, conditions};
 use crate::solve::heat::lattice::{self as heat, CaseTemperature, HeatScale};
 use crate::solve::initial::{Initial, initial};
@@ -245,6 +245,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         heat: warm.of_flow,
     };
     outputs.units.scalars.extend(warm.field);
+    outputs.units.particles = !case.particles.is_empty();
     check_settles(case, until, params.forces)?;
     let fastest = found.fastest * units.velocity();
     let unstable = physics.check(grid.frame.dx, fastest, params.stability_bounds());
@@ -252,7 +253,11 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let resolved = Case {
         physics: warm.physics,
-        numerics: numerics.table(),
+        numerics: NumericsTable {
+            contact_step: case.numerics.contact_step,
+            max_overlap: case.numerics.max_overlap,
+            ..numerics.table()
+        },
         heat: warm.table,
         initial: initial_table,
         patches: found.patch_tables.into_iter().collect(),
@@ -390,6 +395,11 @@ fn written<const D: usize>(
         free_stream: case.free_stream,
         gravity: case.gravity.clone(),
         motion: case.motion.clone(),
+        materials: case.materials.clone(),
+        contacts: case.contacts.clone(),
+        particles: case.particles.clone(),
+        walls: case.walls.clone(),
+        coupling: case.coupling.clone(),
         groups: groups.iter().map(named).collect(),
         ..resolved
     };

@@ -181,7 +181,7 @@ fn a_sphere_that_turns_has_the_torque_of_stokes<K: AnyFlow>(kernels: &K) {
     let stokes = 8.0 * PI * viscosity * r.powi(3) * spin;
     let found = -(0.6 * load[1][0] + 0.8 * load[1][2]) / stokes;
     // An array of spheres that turn alike: more by about its share of the volume, here 1.9 %.
-    assert!((found / 1.019 - 1.0).abs() < 0.03, "{found}");
+    assert!((found / 1.019 - 1.0).abs() < 0.04, "{found}");
     let others = worst(
         load[0]
             .iter()

@@ -153,6 +153,10 @@ pub struct FaceTable {
     /// Of walls, with `[heat]`: heat into the fluid, W/m². Default: a wall is insulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heat_flux: Option<f64>,
+    /// Of `[[particles]]`: name of the material that they meet, at openings too. Default: the only one; required where there are
+    /// several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<String>,
 }
 
 /// Turbulence that enters through a face.
@@ -220,6 +224,7 @@ impl From<FaceKind> for FaceTable {
             turbulence: None,
             temperature: None,
             heat_flux: None,
+            material: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::case::{GrainsCase, GrainsFaceKind};
 use super::cells::mesh_of;
 use super::materials::MaterialTables;
-use super::walls::{CaseWalls, named_walls};
+use super::walls::{CaseWalls, named_walls, surfaces_of};
 use crate::solve::{
     particles::{
         BYTES, BedOf, ParticlesTable, Placing, corners, explained, material, place_all, vector,
@@ -54,7 +54,8 @@ impl GrainsCase {
             None => [0.0; 3],
             Some(table) => vector("[gravity] acceleration", &table.acceleration)?,
         };
-        let mut walls = CaseWalls::new(&named_walls(&self.walls), &domain, &names)?;
+        let surfaces = surfaces_of(&named_walls(&self.walls), &domain)?;
+        let mut walls = CaseWalls::new(surfaces, &names)?;
         if self.particles.is_empty() {
             return Err(missing("[[particles]]")
                 .hint("spheres at the start: docs/grains.md has their keys"));

@@ -1,9 +1,9 @@
 //! The spheres of a running flow: `particles.csv`, forces on walls, outputs, checks, and their part of a checkpoint.
 
-use super::spheres::Spheres;
-use crate::solve::grains::{
+use super::{
     flow::{fill, restored, save},
     history::{BedLine, BedWalls, COLUMNS, Extremes},
+    in_flow::BedInFlow,
     walls::CaseWalls,
 };
 use cutlink_common::Error;
@@ -12,35 +12,38 @@ use cutlink_flow::{
     particles::{ParticleState, ShownWalls},
 };
 use cutlink_grains::{Bed, StepLimit};
-use cutlink_vof::TwoPhaseFlow;
 use serde_json::{Value, json};
 use std::{
     io::{Read, Write},
     sync::Arc,
 };
 
+/// The spheres of a flow as they are now.
+pub(in crate::solve) struct BedNow<'a> {
+    pub(in crate::solve) bed: &'a Bed,
+    /// Their weight, m/s².
+    pub(in crate::solve) gravity: [f64; 3],
+    /// The sum of what the fluid does to them, N: without their weight.
+    pub(in crate::solve) fluid_force: [f64; 3],
+}
+
 /// What a run has of its spheres beside the flow, which has the bed.
-pub(super) struct RunningSpheres {
+pub(in crate::solve) struct RunningSpheres {
     walls: CaseWalls,
     shown: Arc<ShownWalls>,
     bed_walls: BedWalls,
-    pub(super) particles: Lines,
+    pub(in crate::solve) particles: Lines,
     materials: Vec<String>,
-    pub(super) ends: Vec<usize>,
+    pub(in crate::solve) ends: Vec<usize>,
     extremes: Extremes,
     /// Extremes with those of the end of the run, which a resumed run does not have.
     at_end: Option<Extremes>,
 }
 
-/// The bed of a flow that has one.
-fn bed_of<const D: usize>(flow: &TwoPhaseFlow<D>) -> &Bed {
-    flow.bed().expect("a flow with spheres has a bed")
-}
-
 impl RunningSpheres {
     /// Of a run whose steps have so many seconds; the bed, for the flow, is the second.
-    pub(super) fn new(spheres: Spheres, dt: f64) -> (Self, Bed) {
-        let Spheres {
+    pub(in crate::solve) fn new(spheres: BedInFlow, dt: f64) -> (Self, Bed) {
+        let BedInFlow {
             bed,
             mut walls,
             materials,
@@ -63,60 +66,42 @@ impl RunningSpheres {
     }
 
     /// Columns of `loads.csv`.
-    pub(super) fn columns(&self) -> Vec<String> {
+    pub(in crate::solve) fn columns(&self) -> Vec<String> {
         self.bed_walls.columns("spheres")
     }
 
     /// Forces of spheres on walls, N, in the order of the columns.
-    pub(super) fn forces<const D: usize>(&self, flow: &TwoPhaseFlow<D>) -> Vec<f64> {
-        self.bed_walls.forces(bed_of(flow), &self.walls)
+    pub(in crate::solve) fn forces(&self, bed: &Bed) -> Vec<f64> {
+        self.bed_walls.forces(bed, &self.walls)
     }
 
     /// The bed now; its potential energy is that of the flow's weight.
-    fn line<const D: usize>(&self, flow: &TwoPhaseFlow<D>) -> BedLine {
-        let bed = bed_of(flow);
+    fn line(&self, now: &BedNow<'_>) -> BedLine {
+        let bed = now.bed;
         let mut line = BedLine::of(bed, &self.walls);
-        let (gravity, low) = (flow.params().gravity, bed.params().domain.lower);
+        let low = bed.params().domain.lower;
         let each = bed.masses().into_iter().zip(bed.grains());
         line.energy.gravity = -each
             .map(|(mass, grain)| {
-                let work = gravity.iter().zip(grain.center).zip(low);
+                let work = now.gravity.iter().zip(grain.center).zip(low);
                 mass * work.map(|((g, x), low)| g * (x - low)).sum::<f64>()
             })
             .sum::<f64>();
         line
     }
 
-    /// The sum of what the fluid does to the spheres, N: without their weight.
-    fn fluid_force<const D: usize>(&self, flow: &TwoPhaseFlow<D>) -> [f64; 3] {
-        let mut sum = [0.0; 3];
-        if flow.steps() == 0 {
-            return sum;
-        }
-        let mass: f64 = bed_of(flow).masses().iter().sum();
-        for motion in flow.grain_motions() {
-            (0..3).for_each(|a| sum[a] += motion.force[a]);
-        }
-        let gravity = flow.params().gravity;
-        let weight = gravity.iter().chain(&[0.0; 3]);
-        for ((sum, g), drive) in sum.iter_mut().zip(weight).zip(flow.coupling().drive) {
-            *sum -= mass * (g + drive);
-        }
-        sum
-    }
-
     /// Adds a line to `particles.csv`.
-    pub(super) fn add<const D: usize>(&mut self, step: u64, flow: &TwoPhaseFlow<D>) {
-        let line = self.line(flow);
+    pub(in crate::solve) fn add(&mut self, step: u64, now: &BedNow<'_>) {
+        let line = self.line(now);
         self.extremes.add(&line);
         let mut values = line.values();
-        values.extend(self.fluid_force(flow));
+        values.extend(now.fluid_force);
         self.particles.add(step, values);
     }
 
     /// Of the summary: keys, and lines of text.
-    pub(super) fn report<const D: usize>(&mut self, flow: &TwoPhaseFlow<D>) -> (Value, String) {
-        let (bed, now) = (bed_of(flow), self.line(flow));
+    pub(in crate::solve) fn report(&mut self, of: &BedNow<'_>) -> (Value, String) {
+        let (bed, now) = (of.bed, self.line(of));
         let mut extremes = self.extremes;
         extremes.add(&now);
         self.at_end = Some(extremes);
@@ -133,7 +118,7 @@ impl RunningSpheres {
             "largest_speed": now.speed,
             "largest_overlap": extremes.overlap,
             "centre_of_mass": now.center,
-            "fluid_force": self.fluid_force(flow),
+            "fluid_force": of.fluid_force,
             "lost": now.lost,
             "contact_steps": bed.steps(),
         });
@@ -149,8 +134,8 @@ impl RunningSpheres {
     }
 
     /// Rows of the verdict.
-    pub(super) fn checks<const D: usize>(&self, flow: &TwoPhaseFlow<D>) -> Vec<Check> {
-        let (bed, extremes) = (bed_of(flow), self.at_end.unwrap_or(self.extremes));
+    pub(in crate::solve) fn checks(&self, bed: &Bed) -> Vec<Check> {
+        let extremes = self.at_end.unwrap_or(self.extremes);
         let limit = StepLimit::of(&bed.params().materials, &bed.grains(), extremes.speed);
         let step = [
             bed.params().dt,
@@ -160,32 +145,25 @@ impl RunningSpheres {
     }
 
     /// The spheres for outputs.
-    pub(super) fn fill<const D: usize>(&self, flow: &TwoPhaseFlow<D>, to: &mut ParticleState) {
-        fill(to, bed_of(flow), &self.shown);
+    pub(in crate::solve) fn fill(&self, bed: &Bed, to: &mut ParticleState) {
+        fill(to, bed, &self.shown);
     }
 
-    /// # Errors
-    /// What cannot be written, memory.
-    pub(super) fn save<const D: usize>(
-        &self,
-        flow: &TwoPhaseFlow<D>,
-        out: &mut dyn Write,
-    ) -> Result<(), Error> {
-        save(&self.extremes, &flow.save_grains()?, out)
-    }
-
-    /// After the flow was restored.
+    /// Saves what a run has of them, and the state of the bed where the flow's own has none.
     ///
     /// # Errors
-    /// A checkpoint that is cut, or of other spheres.
-    pub(super) fn restore<const D: usize>(
-        &mut self,
-        flow: &mut TwoPhaseFlow<D>,
-        from: &mut dyn Read,
-    ) -> Result<(), Error> {
+    /// What cannot be written.
+    pub(in crate::solve) fn save(&self, bed: &[u8], out: &mut dyn Write) -> Result<(), Error> {
+        save(&self.extremes, bed, out)
+    }
+
+    /// Takes what was saved; returns the state of the bed.
+    ///
+    /// # Errors
+    /// A checkpoint that is cut.
+    pub(in crate::solve) fn restore(&mut self, from: &mut dyn Read) -> Result<Vec<u8>, Error> {
         let (extremes, bytes) = restored(from)?;
-        flow.restore_grains(&bytes)?;
         self.extremes = extremes;
-        Ok(())
+        Ok(bytes)
     }
 }

@@ -28,22 +28,58 @@ pub(in crate::solve) struct CaseWalls {
     pub(in crate::solve) shown: ShownWalls,
 }
 
+/// A surface that is a wall.
+pub(in crate::solve) struct WallSurface {
+    /// What it is called in errors.
+    pub(in crate::solve) what: String,
+    pub(in crate::solve) name: String,
+    /// Name of its material.
+    pub(in crate::solve) material: Option<String>,
+    /// The side that spheres are on.
+    pub(in crate::solve) side: Option<SurfaceSide>,
+    pub(in crate::solve) surface: Surface<3>,
+}
+
+/// The surfaces of tables, each with what it is called in errors.
+///
+/// # Errors
+/// Files that cannot be read, keys that make no sense.
+pub(in crate::solve) fn surfaces_of(
+    tables: &[(String, GrainWallTable)],
+    domain: &GrainBox,
+) -> Result<Vec<WallSurface>, Error> {
+    let each = tables.iter().enumerate().map(|(i, (what, table))| {
+        let surface = table.surface(deviation_in(domain));
+        Ok(WallSurface {
+            what: what.clone(),
+            name: table.name.clone().unwrap_or_else(|| match i {
+                0 => "wall".into(),
+                _ => format!("wall-{}", i + 1),
+            }),
+            material: table.material.clone(),
+            side: table.side,
+            surface: surface.map_err(|error| error.within(what))?,
+        })
+    });
+    each.collect()
+}
+
 impl CaseWalls {
-    /// The surfaces of tables, each with what it is called in errors.
+    /// Surfaces as walls.
     ///
     /// # Errors
-    /// Files that cannot be read, surfaces with a side that are not closed, keys that make no sense.
+    /// Surfaces with a side that are not closed, names and materials that make no sense.
     pub(in crate::solve) fn new(
-        tables: &[(String, GrainWallTable)],
-        domain: &GrainBox,
+        surfaces: Vec<WallSurface>,
         materials: &[String],
     ) -> Result<Self, Error> {
         let mut walls = Self::default();
         let mut together: Option<Surface<3>> = None;
         let mut of_all = None;
-        for (i, (what, table)) in tables.iter().enumerate() {
-            let named = |error: Error| error.within(what);
-            let index = material(table.material.as_ref(), materials).map_err(named)?;
+        for of in surfaces {
+            let WallSurface { name, surface, .. } = of;
+            let named = |error: Error| error.within(&of.what);
+            let index = material(of.material.as_ref(), materials).map_err(named)?;
             if of_all.is_some_and(|other| other != index) {
                 return Err(
                     named(Error::input("its material is not that of the others"))
@@ -51,10 +87,6 @@ impl CaseWalls {
                 );
             }
             of_all = Some(index);
-            let name = table.name.clone().unwrap_or_else(|| match i {
-                0 => "wall".into(),
-                _ => format!("wall-{}", i + 1),
-            });
             if name.is_empty() || name.contains([',', '"', '\n', '\r']) {
                 return Err(named(Error::input(format!("name is {name:?}")))
                     .hint("a name without commas and quotes, which is one of loads.csv"));
@@ -65,8 +97,7 @@ impl CaseWalls {
                         .hint("give each a name"),
                 );
             }
-            let surface = table.surface(deviation_in(domain)).map_err(named)?;
-            let side = table.side.map(|side| match side {
+            let side = of.side.map(|side| match side {
                 SurfaceSide::Inside => GrainSide::Inside,
                 SurfaceSide::Outside => GrainSide::Outside,
             });

@@ -163,6 +163,11 @@ pub(in crate::solve) fn with_heat<const D: usize>(
     let Some(table) = &case.heat else {
         return match key_of_heat(case) {
             None => Ok(none),
+            Some(key) if key == "[gravity]" => {
+                Err(Error::input("[gravity] is given, and neither [heat] nor [[particles]]").hint(
+                    "it is the weight of spheres, or of fluid that expands; a fluid is driven by [physics] acceleration",
+                ))
+            }
             Some(key) => Err(Error::input(format!("{key} is given, and no [heat]"))
                 .hint("give [heat] with the temperature at the start, or remove the key")),
         };
@@ -268,6 +273,12 @@ fn check_run(case: &Case) -> Result<(), Error> {
             "bodies of flows with heat rest or rotate in place: remove one of both",
         );
     }
+    if !case.particles.is_empty() {
+        return refused(
+            "[[particles]]",
+            "spheres have no temperature: remove one of both",
+        );
+    }
     if case.adapt.is_some() {
         return refused(
             "[adapt]",
@@ -300,7 +311,7 @@ fn key_of_heat(case: &Case) -> Option<String> {
     if let Some((key, _)) = of_fluid.into_iter().find(|(_, given)| given.is_some()) {
         return Some(format!("[physics] {key}"));
     }
-    if case.gravity.is_some() {
+    if case.gravity.is_some() && case.particles.is_empty() {
         return Some("[gravity]".into());
     }
     for (side, given) in case.boundary.faces().into_iter().flatten().enumerate() {

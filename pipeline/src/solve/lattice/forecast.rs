@@ -14,6 +14,7 @@ use cutlink_device::Memory;
 use cutlink_flow::{RunOptions, RunPlan, fields};
 use cutlink_mesher::exact::{Exact, Facet};
 use cutlink_solver::{CellStorage, Plan, RunningMeans, kernels::FlowKernels};
+use serde_json::Value;
 
 /// Bytes of a cell that averages take where cells may become more.
 #[derive(Clone, Copy)]
@@ -26,6 +27,8 @@ pub(super) struct Forecast {
     pub(super) averages: OfAverages,
     /// The root step at which the pilot judges.
     pub(super) pilot: Option<u64>,
+    /// Of spheres: keys, and lines of text.
+    pub(super) spheres: Option<(Value, String)>,
 }
 
 impl Forecast {
@@ -62,6 +65,7 @@ impl Forecast {
             shares,
             averages: OfAverages(averages),
             pilot: None,
+            spheres: None,
         })
     }
 
@@ -115,12 +119,14 @@ impl Forecast {
         let (device, shares) = (&inputs.device, &self.shares[..]);
         let text = self.sheet.text(plan, resolved, speed, shares, laws);
         let of_pilot = self.pilot.map(pilot::forecast).unwrap_or_default();
-        let text = format!("device  {}\n{text}{of_pilot}", device.text());
+        let (keys, of_spheres) = self.spheres.clone().unwrap_or_default();
+        let text = format!("device  {}\n{text}{of_spheres}{of_pilot}", device.text());
         observer.summary(&text)?;
         let mut json = self
             .sheet
             .to_json(plan, resolved, device, speed, shares, laws);
         json["pilot"] = self.pilot.into();
+        json["particles"] = keys;
         Ok(RunPlan::new(text, json))
     }
 }

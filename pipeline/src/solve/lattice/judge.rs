@@ -78,6 +78,8 @@ impl<const D: usize> Lattice<'_, D> {
         checks.extend(self.of_energy(&looks));
         checks.extend(rows::resets(end.reset, end.step));
         checks.extend(self.heat.iter().flat_map(|of| of.checks.clone()));
+        let of_spheres = self.spheres.iter().flat_map(|of| of.checks(&*self.flow));
+        checks.extend(of_spheres);
         checks
     }
 
@@ -167,6 +169,7 @@ impl<const D: usize> Lattice<'_, D> {
         let is_lifted = heat.as_ref().is_some_and(|of| of.lift != [0.0; D]);
         *acceleration != [0.0; D]
             || is_lifted
+            || self.spheres.as_ref().is_some_and(|of| of.fall())
             || !variations.is_empty()
             || faces.iter().flatten().any(of_face)
             || patches.iter().any(of_patch)

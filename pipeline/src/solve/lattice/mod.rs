@@ -19,6 +19,7 @@ mod mesh_file;
 mod pilot;
 mod report;
 mod set_up;
+mod spheres;
 mod start;
 
 use crate::solve::verdict::openings::{FacesLook, Openings};
@@ -51,6 +52,7 @@ use judge::End;
 use pilot::{Pilot, PilotNotes};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
+use spheres::LatticeSpheres;
 use start::SetUp;
 use std::{
     io::{Read, Write},
@@ -71,6 +73,7 @@ struct Lattice<'a, const D: usize> {
     motions: Option<Motions<D>>,
     energy: Option<Energy>,
     heat: Option<RunningHeat>,
+    spheres: Option<LatticeSpheres>,
     integrals: Integrals<D>,
     /// Ids of the blocks whose values `integrals` takes.
     open: Vec<u32>,
@@ -106,6 +109,9 @@ impl<const D: usize> Lattice<'_, D> {
             .add(self.flow.mesh()?, &means, now, seen.last);
         if let Some(heat) = &mut self.heat {
             heat.add(seen.step, &*self.flow)?;
+        }
+        if let Some(spheres) = &mut self.spheres {
+            spheres.add(seen.step, &*self.flow);
         }
         Ok(means)
     }
@@ -146,25 +152,31 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
             to.scalars.resize_with(1, Vec::new);
             self.flow.temperature(&mut to.scalars[0])?;
         }
+        if let Some(spheres) = &self.spheres {
+            spheres.fill(&*self.flow, to.particles.get_or_insert_default());
+        }
         Ok(())
     }
 
     fn save(&self, out: &mut dyn Write) -> Result<(), Error> {
         self.flow.save(out)?;
-        match &self.heat {
-            Some(heat) => save_words(&heat.record.save(), out),
+        if let Some(heat) = &self.heat {
+            save_words(&heat.record.save(), out)?;
+        }
+        match &self.spheres {
+            Some(spheres) => spheres.save(out),
             None => Ok(()),
         }
     }
 
     fn restore(&mut self, from: &mut dyn Read) -> Result<(), Error> {
         self.flow.restore(from)?;
-        match &mut self.heat {
-            Some(heat) => {
-                let words = read_words(heat.record.words(), from)?;
-                heat.record.restore(&words);
-                Ok(())
-            }
+        if let Some(heat) = &mut self.heat {
+            let words = read_words(heat.record.words(), from)?;
+            heat.record.restore(&words);
+        }
+        match &mut self.spheres {
+            Some(spheres) => spheres.restore(from),
             None => Ok(()),
         }
     }
@@ -179,6 +191,7 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
         let scalars = self.heat.iter().filter_map(|_| temperature_field().ok());
         FieldUnits {
             scalars: scalars.collect(),
+            particles: self.spheres.is_some(),
             ..FieldUnits::si(units.length, units.time, units.density)
         }
     }
@@ -233,6 +246,7 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
                     .as_mut()
                     .map(|of| &mut of.record.table as &mut dyn Table),
             );
+            tables.extend(self.spheres.iter_mut().flat_map(LatticeSpheres::tables));
         }
         tables
     }

@@ -127,6 +127,7 @@ pub(super) fn may_have(case: &Case, options: &RunOptions) -> bool {
         && case.motion.is_empty()
         && case.adapt.is_none()
         && case.heat.is_none()
+        && case.particles.is_empty()
 }
 
 /// What of a run a pilot needs.

@@ -166,13 +166,19 @@ impl<const D: usize> Lattice<'_, D> {
             "walls": self.sheet.walls(),
             "parts": parts.as_ref().map(WallParts::summary),
         });
-        let (json, of_heat) = self.with_heat(json)?;
+        let (mut json, of_heat) = self.with_heat(json)?;
+        let mut of_spheres = String::new();
+        if let Some(spheres) = &mut self.spheres {
+            let (keys, said) = spheres.report(&*self.flow);
+            json["particles"] = keys;
+            of_spheres = said;
+        }
         let json = match json {
             Value::Object(keys) => keys,
             _ => unreachable!("an object was made above"),
         };
         let below = format!(
-            "{}{of_heat}largest Mach number {:.3}, pressure variation {:.2e} of rho c^2\n",
+            "{}{of_heat}{of_spheres}largest Mach number {:.3}, pressure variation {:.2e} of rho c^2\n",
             self.integrals.text(&integrals, seen.wants_details),
             bulk.mach(),
             bulk.compression(),

@@ -5,6 +5,7 @@ use super::{
     forecast::{Forecast, OfAverages},
     initial_state,
     pilot::{self, OpenLaws, Pilot, PilotChange, PilotTerms},
+    spheres::{self, CaseSpheres, LatticeSpheres},
 };
 use crate::solve::outcome::Outcome;
 use crate::solve::verdict::{openings::Openings, patience};
@@ -163,8 +164,15 @@ where
     let name = case.name();
     let named = |error: Error| error.within(&name);
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
-    let (resolved, mut plan, bodies) = plan_of(case, inputs, begun.plan)?;
-    let laws = Laws::of(&resolved, mesh);
+    let (resolved, plan, bodies) = plan_of(case, inputs, begun.plan)?;
+    let mut laws = Laws::of(&resolved, mesh);
+    let spheres = spheres::of_case(case, inputs, &resolved).map_err(named)?;
+    let of_spheres = spheres.as_ref().map(|of| {
+        let fine = f64::from(1u32 << (mesh.forest.levels.len() - 1));
+        laws.take_spheres(of.diameter());
+        of.forecast(resolved.units.length / fine, resolved.units.time / fine)
+    });
+    let (mut plan, spheres) = with_spheres(plan, spheres, &resolved).map_err(named)?;
     check_bounds(&plan, &resolved, &laws).map_err(named)?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
@@ -181,6 +189,7 @@ where
     let ranks = ranks_of(options);
     let mut forecast = Forecast::new(&plan, &resolved, options, &ranks, B::MEMORY)?;
     forecast.pilot = pilot.at();
+    forecast.spheres = of_spheres;
     let is_tried = forecast.shares.is_empty() && is_tried(forecast.sheet.flow);
     let mut planned = None;
     if begun.state.is_none() {
@@ -215,6 +224,7 @@ where
         bodies,
         energy: Energy::of(&resolved),
         heat: RunningHeat::new(&resolved, &*flow)?,
+        spheres,
         integrals: Integrals::new(&resolved, &mesh.patches),
         open: Vec::new(),
         looks: Vec::new(),
@@ -278,6 +288,19 @@ where
         None => plan,
     };
     Ok((resolved, plan, bodies))
+}
+
+/// The plan with spheres, if there are any, and what the run has of them.
+fn with_spheres<'a, const D: usize>(
+    plan: Plan<'a, D>,
+    spheres: Option<CaseSpheres>,
+    resolved: &Resolved<D>,
+) -> Result<(Plan<'a, D>, Option<LatticeSpheres>), Error> {
+    let Some(spheres) = spheres else {
+        return Ok((plan, None));
+    };
+    let (grains, running) = spheres.split(resolved.integrals_every);
+    Ok((plan.with_grains(grains)?, Some(running)))
 }
 
 /// The laws of the case before its numerics are chosen, if it may have a pilot.

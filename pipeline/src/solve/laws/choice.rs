@@ -42,6 +42,8 @@ pub(crate) enum Bound {
     Sound,
     /// Heat that is conducted.
     Conduction,
+    /// The viscosity in cells at spheres.
+    Spheres,
     /// The relaxation time at walls.
     Walls,
 }
@@ -54,6 +56,7 @@ impl fmt::Display for Bound {
             Self::Head => "pressure variation",
             Self::Sound => "sound of bodies",
             Self::Conduction => "conduction of heat",
+            Self::Spheres => "viscosity at spheres",
             Self::Walls => "relaxation time at walls",
         })
     }
@@ -150,6 +153,9 @@ impl Laws {
         }
         if let Some(most) = self.slow_enough() {
             bound(most, Bound::Sound);
+        }
+        if let Some([share, _]) = self.spheres {
+            bound(self.physics.lattice_velocity / share, Bound::Spheres);
         }
         if let Some(share) = self.conduction {
             bound(

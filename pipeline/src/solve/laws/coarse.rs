@@ -22,6 +22,7 @@ impl Laws {
         let all = [
             self.coarse_passage(),
             self.coarse_body(),
+            self.coarse_spheres(),
             self.coarse_cavity(),
             self.coarse_vessel(),
             self.steps_of_walls(),
@@ -50,6 +51,24 @@ impl Laws {
         let cells = two_digits(passage);
         let what = format!("{cells} cells across the narrowest passage {where_it_is}");
         Some((factor / (passage * passage), what))
+    }
+
+    /// Spheres that move with the flow: what is left of their place (decision 073), what a viscosity beyond that of a step does to it, and
+    /// their boundary layers.
+    fn coarse_spheres(&self) -> Coarse {
+        let ([_, cells], viscosity) = self.spheres.zip(self.viscosity_at_spheres())?;
+        if cells.is_nan() {
+            return None;
+        }
+        let re = self.physics.lattice_velocity * cells / viscosity;
+        let layers = re.min(LAMINAR[1] / 2.0).sqrt() / (2.0 * cells * cells);
+        let value = 3.8 / cells.powi(3) + 1.3 * viscosity * viscosity / cells + layers;
+        let what = format!(
+            "{} of the finest cells across the smallest sphere, with a viscosity of {} cells squared a step",
+            two_digits(cells),
+            two_digits(viscosity)
+        );
+        Some((value, what))
     }
 
     /// A body in a stream, by the geometric mean of its extents: slender ones have boundary layers as long as their chords. Or bodies

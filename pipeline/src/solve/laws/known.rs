@@ -32,7 +32,26 @@ fn body(of: &Geometry, bed: Option<&Bed>, cells: f64) -> Option<[f64; 2]> {
     Some(of.map(|x| (x * cells).max(1.0)))
 }
 
+/// The largest viscosity that is chosen with spheres, in finest cells squared a step.
+pub(super) const MOST_VISCOUS: f64 = 0.2;
+
 impl Laws {
+    /// Takes the diameter of the smallest sphere, m.
+    pub(crate) fn take_spheres(&mut self, diameter: f64) {
+        let viscosity = self.viscosity_at_spheres();
+        if let (Some([_, cells]), Some(viscosity)) = (&mut self.spheres, viscosity) {
+            // ν Δt / Δx² is known, and c = Δx / Δt is that of all levels.
+            let dx = self.physics.viscosity * self.physics.lattice_velocity
+                / (viscosity * self.physics.velocity);
+            *cells = diameter / dx;
+        }
+    }
+
+    /// The viscosity in finest cells squared a step, with spheres.
+    pub(super) fn viscosity_at_spheres(&self) -> Option<f64> {
+        self.spheres.map(|[share, _]| share * MOST_VISCOUS)
+    }
+
     /// Of a flow on a mesh. Cost: a pass over the blocks and one over the links.
     pub(crate) fn of<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Self {
         let (params, physics, units) = (&resolved.params, resolved.physics, &resolved.units);
@@ -45,7 +64,8 @@ impl Laws {
         let pressures = openings(resolved);
         let head = pressures * velocity * velocity / 3.0;
         let pull = pull(resolved) * velocity / units.time;
-        let moves = !resolved.case.motion.is_empty();
+        let case = &resolved.case;
+        let moves = !case.motion.is_empty() || !case.particles.is_empty();
         let drive = if has_inlet {
             Drive::Inlet
         } else if head > 0.0 {
@@ -124,6 +144,10 @@ impl Laws {
             conduction: params.heat.as_ref().map(|heat| {
                 let finest = heat.diffusivity * f64::from(1u32 << (mesh.forest.levels.len() - 1));
                 finest * (2 * D) as f64 / MOST_CONDUCTION
+            }),
+            spheres: (!resolved.case.particles.is_empty()).then(|| {
+                let finest = f64::from(1u32 << (mesh.forest.levels.len() - 1));
+                [params.viscosity * finest / MOST_VISCOUS, f64::NAN]
             }),
             moves,
             is_unsteady: resolved.is_unsteady,

@@ -129,6 +129,9 @@ pub(crate) struct Laws {
     reach: Option<f64>,
     /// Thermal diffusivity on the finest level over the largest one that is stable, at this lattice velocity.
     conduction: Option<f64>,
+    /// With spheres that move with the flow: the kinematic viscosity, in finest cells squared a step of theirs, over the largest one that is
+    /// chosen; and the diameter of the smallest sphere, in such cells, once it is known.
+    spheres: Option<[f64; 2]>,
     /// Whether there are bodies that move.
     moves: bool,
     /// Whether the flow has a state to begin with, or boundaries that change in time.

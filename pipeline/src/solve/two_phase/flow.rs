@@ -2,17 +2,19 @@
 
 use super::coarse::CoarseRecord;
 use super::energy::{EnergyRecord, from_the_bottom, is_conserving, uncertain};
-use super::{
-    bed::RunningSpheres, frame::FrameMotion, mesh::solid_above, since::Since, spheres::told,
-    tables::Tables,
+use super::{frame::FrameMotion, mesh::solid_above, since::Since, spheres::told, tables::Tables};
+use crate::solve::{
+    blocks::with_forest,
+    grains::running::{BedNow, RunningSpheres},
+    heat::HeatRecord,
 };
-use crate::solve::{blocks::with_forest, heat::HeatRecord};
 use cutlink_amr::dims;
 use cutlink_common::{Error, ErrorKind};
 use cutlink_device::{Host, memory};
 use cutlink_flow::{
     Check, Flow, FlowState, Report, Seen, Statistics, StepWork, Table, fields::FieldUnits,
 };
+use cutlink_grains::Bed;
 use cutlink_solver::AdaptationLook;
 use cutlink_vof::{Advanced, InterfaceLook, LookParts, TwoPhaseError, TwoPhaseFlow, TwoPhaseState};
 use cutlink_voxelizer::{Mesh, VoxelError, kernels::AdaptKernels};
@@ -277,7 +279,7 @@ where
         if let (Some(spheres), Some(clear)) = (&self.spheres, flow.fluid_parts()?) {
             to.scalars[1].clear();
             to.scalars[1].extend(clear.iter().map(|&part| (1.0 - part) as f32));
-            spheres.fill(flow, to.particles.get_or_insert_default());
+            spheres.fill(bed_of(flow), to.particles.get_or_insert_default());
         }
         if let Some(temperature) = flow.temperature() {
             to.scalars[1].clear();
@@ -330,7 +332,7 @@ where
         out.write_all(&bytes)
             .map_err(|e| Error::new(ErrorKind::Runtime, "cannot save the flow").because(&e))?;
         match &self.spheres {
-            Some(spheres) => spheres.save(&self.flow, out),
+            Some(spheres) => spheres.save(&self.flow.save_grains()?, out),
             None => Ok(()),
         }
     }
@@ -387,7 +389,8 @@ where
         };
         self.flow.restore(&state)?;
         if let Some(spheres) = &mut self.spheres {
-            spheres.restore(&mut self.flow, from)?;
+            let bytes = spheres.restore(from)?;
+            self.flow.restore_grains(&bytes)?;
         }
         self.epoch += 1;
         self.now = OnceLock::new();
@@ -459,8 +462,8 @@ where
         self.coarse.line(&self.flow, &now, time, since.substeps);
         let of_spheres = match &mut self.spheres {
             Some(spheres) => {
-                spheres.add(seen.step, &self.flow);
-                spheres.forces(&self.flow)
+                spheres.add(seen.step, &bed_now(&self.flow));
+                spheres.forces(bed_of(&self.flow))
             }
             None => Vec::new(),
         };
@@ -501,7 +504,7 @@ where
         let steps = self.flow.steps();
         let iterations = self.all.iterations as f64 / self.all.substeps.max(1) as f64;
         let (of_spheres, said) = match &mut self.spheres {
-            Some(spheres) => spheres.report(&self.flow),
+            Some(spheres) => spheres.report(&bed_now(&self.flow)),
             None => (Value::Null, String::new()),
         };
         let mut json = json!({
@@ -568,8 +571,35 @@ where
             checks.extend(heat.check(now));
         }
         if let Some(spheres) = &self.spheres {
-            checks.extend(spheres.checks(&self.flow));
+            checks.extend(spheres.checks(bed_of(&self.flow)));
         }
         checks
+    }
+}
+
+/// The bed of a flow that has one.
+fn bed_of<const D: usize>(flow: &TwoPhaseFlow<D>) -> &Bed {
+    flow.bed().expect("a flow with spheres has a bed")
+}
+
+/// The same, with what the fluid does to it.
+fn bed_now<const D: usize>(flow: &TwoPhaseFlow<D>) -> BedNow<'_> {
+    let (bed, given) = (bed_of(flow), flow.params().gravity);
+    let gravity = std::array::from_fn(|a| given.get(a).copied().unwrap_or(0.0));
+    let mut fluid_force = [0.0; 3];
+    if flow.steps() > 0 {
+        let mass: f64 = bed.masses().iter().sum();
+        for motion in flow.grain_motions() {
+            (0..3).for_each(|a| fluid_force[a] += motion.force[a]);
+        }
+        let drive = flow.coupling().drive;
+        for ((sum, g), drive) in fluid_force.iter_mut().zip(gravity).zip(drive) {
+            *sum -= mass * (g + drive);
+        }
+    }
+    BedNow {
+        bed,
+        gravity,
+        fluid_force,
     }
 }

@@ -11,14 +11,12 @@
 //! | `frame` | boxes that move |
 //! | `heat` | heat: parameters, `heat.csv`, its balance |
 //! | `tables` | `phases.csv`, `loads.csv`, `gauges.csv` |
-//! | `bed` | spheres in a running flow: their table, forces on walls, checks, and part of a checkpoint |
 //! | `run` | from a case to a run, and its plan |
 //! | `energy` | whether a flow gains energy that nothing gives |
 //! | `coarse`, `layers` | whether cells and steps are too coarse |
 //! | `since` | what steps did |
 //! | `flow` | the running flow behind the door of every physics ([`cutlink_flow`]) |
 
-mod bed;
 pub mod case;
 mod coarse;
 mod energy;

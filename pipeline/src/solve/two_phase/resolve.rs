@@ -401,7 +401,8 @@ impl TwoPhaseCase {
                 dt = dt.min(params.courant * h / speed);
             }
         }
-        if let Some(Spheres { bed, coupling, .. }) = spheres {
+        if let Some(Spheres { of, coupling }) = spheres {
+            let bed = &of.bed;
             let drive = coupling.drive.iter().map(|x| x * x).sum::<f64>().sqrt();
             dt = dt.min((2.0 * params.courant * h / drive).sqrt());
             dt = dt.min(step_of_bed(bed, coupling, params, h));

@@ -1,7 +1,6 @@
 //! A run: from a case to histories, fields, checkpoints and a summary.
 
 use super::{
-    bed::RunningSpheres,
     case::TwoPhaseCase,
     coarse::CoarseRecord,
     flow::TwoPhase,
@@ -10,7 +9,10 @@ use super::{
     spheres::{Spheres, told},
     tables::Tables,
 };
-use crate::solve::outcome::{Outcome, case_runs, check_alone};
+use crate::solve::{
+    grains::running::RunningSpheres,
+    outcome::{Outcome, case_runs, check_alone},
+};
 use cutlink_common::{
     Error, Observer,
     device::{DeviceReport, Opened},
@@ -118,7 +120,7 @@ impl TwoPhaseCase {
         let mut running = None;
         if let Some(spheres) = spheres {
             let coupling = spheres.coupling;
-            let (of, bed) = RunningSpheres::new(spheres, dt);
+            let (of, bed) = RunningSpheres::new(spheres.of, dt);
             let with = flow.with_grains(bed, coupling);
             flow = with.map_err(|error| named(told(error, &of.ends)))?;
             running = Some(of);
@@ -313,41 +315,8 @@ fn forecast<const D: usize>(
     h: f64,
     dt: f64,
 ) -> (Value, String) {
-    let (bed, limit) = (&of.bed, &of.limit);
-    let radii = bed.grains().into_iter().map(|grain| grain.radius);
-    let [least, most] = radii.fold([f64::INFINITY, 0.0], |[l, m], r| [l.min(r), m.max(r)]);
-    let allowed = step_of_bed(bed, &of.coupling, params, h).min(dt);
-    let contact = bed.params().dt;
-    let substeps = if of.coupling.held {
-        0.0
-    } else {
-        (allowed / contact - 1e-9).ceil().max(1.0)
-    };
-    let facets: usize = of.walls.each.iter().map(|(_, wall)| wall.facets()).sum();
-    let mut text = format!(
-        "{} sphere{}, {:.1} to {:.1} of the finest cells wide, of {}; walls of {facets} facets\n",
-        bed.len(),
-        if bed.len() == 1 { "" } else { "s" },
-        2.0 * least / h,
-        2.0 * most / h,
-        of.materials.join(", "),
-    );
-    text += &match of.coupling.held {
-        true => "they stay where they are\n".to_owned(),
-        false => format!(
-            "they allow steps of the flow of {allowed:.4e} s at the start; each has {substeps} of contacts, of {contact:.4e} s at most; the {} \
-             limit is {:.4e} s, up to {:.3} m/s\n",
-            limit.rule, limit.limit, of.speed
-        ),
-    };
-    let json = json!({
-        "spheres": bed.len(),
-        "facets": facets,
-        "cells_a_diameter": [2.0 * least / h, 2.0 * most / h],
-        "dt": allowed,
-        "contact_dt": contact,
-        "contact_steps": substeps,
-        "limit": { "rule": limit.rule, "dt": limit.limit, "speed": of.speed },
-    });
+    let allowed = step_of_bed(&of.of.bed, &of.coupling, params, h).min(dt);
+    let (mut json, text) = of.of.forecast(h, (!of.coupling.held).then_some(allowed));
+    json["dt"] = json!(allowed);
     (json, text)
 }

@@ -6,15 +6,13 @@ use super::surface::SurfaceKeys;
 use crate::solve::{
     grains::{
         case::{GrainWallTable, SurfaceSide},
-        materials::MaterialTables,
-        resolve::{SHARE, fastest, overlap, place},
-        walls::{CaseWalls, named_walls},
+        in_flow::{BedInFlow, BedTables},
+        walls::{named_walls, surfaces_of},
     },
     particles::{BYTES, BedOf, explained, material, table_of},
 };
 use cutlink_common::Error;
-use cutlink_flow::setting::positive;
-use cutlink_grains::{Bed, BoxAxis, Grain, GrainBox, GrainParams, StepLimit};
+use cutlink_grains::{BoxAxis, Grain, GrainBox};
 use cutlink_meshing::{mesh::domain::of_case, options::FlowSide};
 use cutlink_vof::{BoxFace, FlowMesh, GrainCoupling, TwoPhaseError};
 use std::collections::HashSet;
@@ -30,16 +28,8 @@ const BYTES_OF_PART: f64 = 200.0;
 
 /// The spheres of a flow, and what they are made from.
 pub(super) struct Spheres {
-    pub(super) bed: Bed,
+    pub(super) of: BedInFlow,
     pub(super) coupling: GrainCoupling,
-    pub(super) walls: CaseWalls,
-    /// Names of materials, by index.
-    pub(super) materials: Vec<String>,
-    /// The ends of the tables of spheres.
-    pub(super) ends: Vec<usize>,
-    /// The limit of the step of contacts, and the speed that it is for, m/s.
-    pub(super) limit: StepLimit,
-    pub(super) speed: f64,
 }
 
 impl TwoPhaseCase {
@@ -57,40 +47,22 @@ impl TwoPhaseCase {
             return self.check_no_spheres().map(|()| None);
         }
         self.check_kind::<D>(viscosity)?;
-        let tables = MaterialTables {
+        let tables = BedTables {
             materials: &self.materials,
             contacts: &self.contacts,
+            particles: &self.particles,
+            contact_step: self.numerics.contact_step,
+            max_overlap: self.numerics.max_overlap,
         };
-        let names = tables.names();
-        let materials = tables.resolve(&names)?;
-        let domain = self.box_of_spheres(&names)?;
+        let materials = tables.names()?;
+        let domain = self.box_of_spheres(&materials.0)?;
         let coupling = self.coupled(&domain)?;
-        let mut walls = CaseWalls::new(&self.sphere_walls()?, &domain, &names)?;
-        let (grains, ends) = place(&self.particles, &tables, &domain, &walls, BedOf::Flow)?;
         let weight = std::array::from_fn(|a| {
             gravity.get(a).map_or(0.0, |g| g.abs()) + coupling.drive[a].abs()
         });
-        let speed = fastest(&grains, &domain, weight) + inflow(faces);
-        let limit = StepLimit::of(&materials, &grains, speed)
-            .ok_or_else(|| Error::input("there are no spheres"))?;
-        let dt = match self.numerics.contact_step {
-            Some(dt) => positive("[numerics] contact_step", dt)?,
-            None => SHARE * limit.limit,
-        };
-        let mut params = GrainParams::new(materials, domain, dt);
-        if let Some(most) = self.numerics.max_overlap {
-            params.max_overlap = overlap(most)?;
-        }
-        let bed = Bed::start(params, walls.all.take(), &grains);
-        Ok(Some(Spheres {
-            bed: bed.map_err(|error| explained(error, &ends, BedOf::Flow))?,
-            coupling,
-            walls,
-            materials: names,
-            ends,
-            limit,
-            speed,
-        }))
+        let walls = surfaces_of(&self.sphere_walls()?, &domain)?;
+        let of = tables.bed(materials, domain, walls, (weight, inflow(faces)))?;
+        Ok(Some(Spheres { of, coupling }))
     }
 
     /// Refuses keys of spheres where there are none.
@@ -264,8 +236,8 @@ impl Spheres {
     /// Bytes that the spheres need in a flow of so many cells, the finest of a width.
     pub(super) fn bytes(&self, cells: usize, h: f64) -> u64 {
         let parts = |grain: &Grain| (2.0 * grain.radius / h + 2.0).powi(3) * BYTES_OF_PART;
-        let parts: f64 = self.bed.grains().iter().map(parts).sum();
-        self.bed.len() as u64 * BYTES + parts as u64 + cells as u64 * BYTES_OF_CELL
+        let parts: f64 = self.of.bed.grains().iter().map(parts).sum();
+        self.of.bed.len() as u64 * BYTES + parts as u64 + cells as u64 * BYTES_OF_CELL
     }
 
     /// Refuses what a mesh whose finest cells have a width cannot show.
@@ -273,7 +245,7 @@ impl Spheres {
     /// # Errors
     /// Spheres of too few cells, how many and the first; spheres on coarse cells or in bodies.
     pub(super) fn check<const D: usize>(&self, mesh: &FlowMesh<D>, h: f64) -> Result<(), Error> {
-        let grains = self.bed.grains();
+        let grains = self.of.bed.grains();
         let is_small = |grain: &Grain| 2.0 * grain.radius < LEAST_CELLS * h * (1.0 - 1e-12);
         if let Some(first) = grains.iter().position(is_small) {
             let count = grains.iter().filter(|grain| is_small(grain)).count();
@@ -281,13 +253,13 @@ impl Spheres {
             return Err(Error::input(format!(
                 "{count} spheres are less than {LEAST_CELLS} of the finest cells wide; the first is {}, at {center:?} m, of {:.2} cells of \
                  {h:.4e} m",
-                table_of(&self.ends, first as u32),
+                table_of(&self.of.ends, first as u32),
                 2.0 * radius / h
             ))
             .hint("finer cells: more cells in [domain] root, or more levels of [domain] or [adapt]; or larger spheres"));
         }
-        mesh.check_bed(&self.bed)
-            .map_err(|error| told(error, &self.ends))
+        mesh.check_bed(&self.of.bed)
+            .map_err(|error| told(error, &self.of.ends))
     }
 
     /// Blocks of levels with finer ones, that spheres or the margin around them reach into.
@@ -300,7 +272,7 @@ impl Spheres {
         for level in 0..of.levels - 1 {
             let mut found = HashSet::new();
             let width = of.width / f64::from(1u32 << level);
-            for grain in self.bed.grains() {
+            for grain in self.of.bed.grains() {
                 each_block(of, (level, width), &grain, |at| {
                     found.insert(at);
                 });
