@@ -3,7 +3,7 @@
 use cutlink_common::{Error, config::suggestion};
 
 /// Names and texts.
-pub const EXAMPLES: [(&str, &str); 27] = [
+pub const EXAMPLES: [(&str, &str); 28] = [
     ("car", include_str!("examples/car.toml")),
     ("cavity", include_str!("examples/cavity.toml")),
     ("channel", include_str!("examples/channel.toml")),
@@ -35,6 +35,7 @@ pub const EXAMPLES: [(&str, &str); 27] = [
     ("wave", include_str!("examples/wave.toml")),
     ("convection", include_str!("examples/convection.toml")),
     ("fluidize", include_str!("examples/fluidize.toml")),
+    ("sediment", include_str!("examples/sediment.toml")),
     ("settle", include_str!("examples/settle.toml")),
     ("vortex", include_str!("examples/vortex.toml")),
     ("vortex-pair", include_str!("examples/vortex-pair.toml")),

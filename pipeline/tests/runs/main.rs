@@ -12,6 +12,7 @@ mod gas_earlier;
 mod grains;
 mod hostile_values;
 mod lattice_heat;
+mod lattice_particles;
 mod library;
 mod pilot;
 mod schema;

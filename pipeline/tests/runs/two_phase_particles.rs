@@ -114,7 +114,7 @@ axis = "y"
 "#;
 
 /// A table by the names of its columns.
-fn column(path: &Path, name: &str) -> Vec<f64> {
+pub(crate) fn column(path: &Path, name: &str) -> Vec<f64> {
     let text = fs::read_to_string(path).expect("a table");
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().expect("a header").split(',').collect();
@@ -124,7 +124,7 @@ fn column(path: &Path, name: &str) -> Vec<f64> {
     lines.map(|line| number(line).expect("a number")).collect()
 }
 
-fn last(path: &Path, name: &str) -> f64 {
+pub(crate) fn last(path: &Path, name: &str) -> f64 {
     *column(path, name).last().expect("lines")
 }
 
@@ -144,7 +144,7 @@ fn on_walls(loads: &Path) -> f64 {
         .sum()
 }
 
-fn replaced(text: &str, from: &str, to: &str) -> String {
+pub(crate) fn replaced(text: &str, from: &str, to: &str) -> String {
     let new = text.replace(from, to);
     assert_ne!(new, text, "{from}");
     new

@@ -86,7 +86,8 @@ impl<const D: usize> Lattice<'_, D> {
     /// Without forces, whether a flow that becomes steady still changes: its kinetic energy over the last quarter.
     fn of_energy(&self, looks: &[Bulk]) -> Option<Check> {
         let resolved = &self.resolved;
-        if resolved.params.forces || resolved.is_unsteady || !self.is_driven() {
+        let goes_on = resolved.is_unsteady || self.spheres.is_some();
+        if resolved.params.forces || goes_on || !self.is_driven() {
             return None;
         }
         let end = looks.last().filter(|look| look.energy > 0.0)?;
