@@ -1,4 +1,4 @@
-"""Spheres in two-phase flow: one that settles in a box of oil (ten Cate et al. 2002), two of which one catches up with the other (Lai et al.
+"""Spheres in two-phase and in lattice Boltzmann flow: one that settles in a box of oil (ten Cate et al. 2002), two of which one catches up with the other (Lai et al.
 2023), and flow through arrays of fixed ones (Zick & Homsy 1982)."""
 
 import math
@@ -32,6 +32,20 @@ def settling(case, cells):
     return tables
 
 
+def lattice_settling(case, cells):
+    """The same in a lattice Boltzmann flow, on cells of one size."""
+    density, viscosity, speed, seconds, _ = TEN_CATE[case]
+    root = 20 * cells // 3
+    return {
+        "domain": {"box": [0, 0, 0, 0.1, 0.1, 0.16], "root": f"{root}x{root}x{root * 8 // 5}"},
+        "physics": {"density": density, "viscosity": viscosity, "velocity": speed, "length": 0.015},
+        "gravity": {"acceleration": [0, 0, -9.81]}, "materials.nylon": NYLON | {"density": 1120},
+        "particles": [{"center": [0.05, 0.05, 0.1275], "diameter": 0.015}], "run": {"seconds": seconds},
+        "boundary": {a + s: "no-slip" for a in "xyz" for s in "-+"},
+        "output": {"folder": "cate", "integrals_every": 10, "report": False},
+    }
+
+
 def fall(case):
     def read(folder):
         table = short(folder / "particles.csv")
@@ -58,6 +72,18 @@ def kissing(root, levels):
     if levels > 1:
         tables["adapt"] = {"levels": levels, "margin": 6, "vorticity": 2.0, "max_cells": 2_500_000}
     return tables
+
+
+def lattice_kissing(root):
+    """The same in a lattice Boltzmann flow, on cells of one size."""
+    return {
+        "domain": {"box": [0, 0, 0, 0.01, 0.01, 0.04], "root": f"{root}x{root}x{4 * root}"},
+        "physics": {"density": 1000, "viscosity": 1e-6, "velocity": 0.07, "length": 1.67e-3},
+        "gravity": {"acceleration": [0, 0, -9.81]}, "materials.nylon": NYLON | {"density": 1140},
+        "particles": [{"center": [0.005, 0.005, z], "diameter": 1.67e-3} for z in (0.0316, 0.035)],
+        "run": {"seconds": 0.4}, "boundary": {a + s: "no-slip" for a in "xyz" for s in "-+"},
+        "output": {"folder": "kissing", "integrals_every": 20, "report": False},
+    }
 
 
 def contact(folder):
@@ -111,6 +137,11 @@ def rows():
     for cells in MESHES:
         for case in TEN_CATE:
             yield f"spheres-cate-{case}-{cells}", settling(case, cells), fall(case)
+    for cells in (6, 12, 24):
+        for case in TEN_CATE:
+            yield f"lattice-spheres-cate-{case}-{cells}", lattice_settling(case, cells), fall(case)
+    for cells, root in (("8", 48), ("16", 96)):
+        yield f"lattice-spheres-kissing-{cells}", lattice_kissing(root), contact
     for cells, (root, levels) in KISSING_MESHES.items():
         yield f"spheres-kissing-{cells}", kissing(root, levels), contact
     for share in ZICK_HOMSY:

@@ -111,6 +111,7 @@ GROUPS += [
     example("settling", "settling", "settling/picture_*.png"),
     example("settle", "settle", "settle/render_000010000.png"),
     example("fluidize", "fluidize", "fluidize/render_000000060.png"),
+    example("sediment", "sediment", "sediment/render_000001700.png"),
     row("aircraft", "m24-aircraft", "q_*.png"),
     row("ring", "ring-wall", "render_*.png"),
     row("taylor_green", "taylor-flux-1600-32", "render_*.png"),

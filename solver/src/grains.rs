@@ -225,6 +225,11 @@ impl Suspended {
         self.has_begun
     }
 
+    /// The fluid in the grains has another velocity.
+    pub(crate) fn forget(&mut self) {
+        self.has_begun = false;
+    }
+
     /// The fluid in the grains has their velocity.
     pub(crate) fn begin(&mut self) {
         self.has_begun = true;

@@ -71,7 +71,7 @@ impl<'a, const D: usize> Plan<'a, D> {
         (builds::<D>().new)(mesh, params)
     }
 
-    /// The same mesh with other parameters, and without bodies that move. Cost: a pass over the links where the flow is periodic along
+    /// The same mesh with other parameters, and without grains and bodies that move. Cost: a pass over the links where the flow is periodic along
     /// the same axes, since the tables of blocks and links are kept then.
     ///
     /// # Errors

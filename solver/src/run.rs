@@ -384,6 +384,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
 
     fn set_strained(&mut self, at: &StrainedState<'_, D>) -> Result<(), SolverError> {
         self.forget_mesh()?;
+        self.forget_exchange();
         self.set_fields(at)?;
         self.adapt_to_initial(at)
     }
@@ -394,6 +395,7 @@ impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> LatticeFlow<D>
 
     fn set_uniform(&mut self, density: f64, velocity: [f64; D]) -> Result<(), SolverError> {
         self.forget_mesh()?;
+        self.forget_exchange();
         self.set_same(density, velocity)?;
         self.adapt_to_initial(&|_| FluidState::unstrained((density, velocity)))
     }

@@ -348,10 +348,9 @@ pub(super) fn check_fields(specs: &[OutputSpec], units: &FieldUnits) -> Result<(
         let wants_particles = spec.particles.is_some() || spec.kind == OutputKind::Particles;
         if wants_particles && !units.particles {
             let (_, wrong) = named(specs, i);
-            return Err(wrong("this flow has no particles".into())
-                .hint(
-                    "particles are of flows of kind \"grains\", and of kind \"two-phase\" with [[particles]]",
-                ));
+            return Err(wrong("this flow has no particles".into()).hint(
+                "particles are of flows of kind \"grains\", and of other kinds with [[particles]]",
+            ));
         }
         let of_fields = spec
             .fields

@@ -158,7 +158,7 @@ fn les<const D: usize>(given: &NumericsTable) -> Result<Les, Error> {
 }
 
 impl Numerics {
-    pub(super) fn table(&self) -> NumericsTable {
+    pub(super) fn table(&self, given: &NumericsTable) -> NumericsTable {
         let magic = match self.collision {
             Collision::Trt { magic } => Some(magic),
             _ => None,
@@ -178,8 +178,8 @@ impl Numerics {
             wall: Some(self.wall),
             wall_model: Some(self.wall_model),
             // Of spheres, as the user gives them.
-            contact_step: None,
-            max_overlap: None,
+            contact_step: given.contact_step,
+            max_overlap: given.max_overlap,
             allow_unstable: Some(self.allow_unstable),
         }
     }

@@ -6,7 +6,7 @@
 //! is the density 1 + 3 p / (ρ c²).
 
 use crate::solve::adapt::{AdaptScale, adaptation};
-use crate::solve::case::{Case, FaceTable, NumericsTable, PhysicsTable};
+use crate::solve::case::{Case, FaceTable, PhysicsTable};
 use crate::solve::conditions::{Scale, acceleration, conditions};
 use crate::solve::heat::lattice::{self as heat, CaseTemperature, HeatScale};
 use crate::solve::initial::{Initial, initial};
@@ -19,6 +19,7 @@ use crate::solve::value::{self, Value};
 use cutlink_common::Error;
 use cutlink_flow::{
     RunTimes, Until,
+    fields::{FieldName, FieldUnit, FieldUnits},
     history::Group,
     setting::{FOLDER, positive},
     tables::{OutputTable, RecirculationTable, RunTable},
@@ -244,8 +245,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         adaptation,
         heat: warm.of_flow,
     };
-    outputs.units.scalars.extend(warm.field);
-    outputs.units.particles = !case.particles.is_empty();
+    add_fields(&mut outputs.units, warm.field, case);
     check_settles(case, until, params.forces)?;
     let fastest = found.fastest * units.velocity();
     let unstable = physics.check(grid.frame.dx, fastest, params.stability_bounds());
@@ -253,11 +253,7 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
     let folder = case.output.folder.clone().unwrap_or_else(|| FOLDER.into());
     let resolved = Case {
         physics: warm.physics,
-        numerics: NumericsTable {
-            contact_step: case.numerics.contact_step,
-            max_overlap: case.numerics.max_overlap,
-            ..numerics.table()
-        },
+        numerics: numerics.table(&case.numerics),
         heat: warm.table,
         initial: initial_table,
         patches: found.patch_tables.into_iter().collect(),
@@ -296,6 +292,12 @@ fn resolve<const D: usize>(case: &Case, grid: CaseGrid<'_, D>) -> Result<Resolve
         unstable,
         case: written,
     })
+}
+
+/// Adds the fields of a flow with heat, or spheres, to those of all.
+fn add_fields(units: &mut FieldUnits, scalar: Option<(FieldName, FieldUnit)>, case: &Case) {
+    units.scalars.extend(scalar);
+    units.particles = !case.particles.is_empty();
 }
 
 /// # Errors

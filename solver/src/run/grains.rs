@@ -108,6 +108,13 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
 }
 
 impl<const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'_, D, L, S, B> {
+    /// The fluid has another state, whose cells in grains do not have their motion yet.
+    pub(super) fn forget_exchange(&mut self) {
+        if let Some(grains) = &mut self.grains {
+            grains.forget();
+        }
+    }
+
     /// Takes the grains of the plan.
     pub(super) fn begin_grains(&mut self, grains: Option<Box<Suspended>>) {
         let (Some(grains), Some(finest)) = (grains, self.levels.last()) else {

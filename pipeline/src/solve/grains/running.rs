@@ -123,8 +123,9 @@ impl RunningSpheres {
             "contact_steps": bed.steps(),
         });
         let text = format!(
-            "{} spheres, {} contacts of pairs and {} with walls; largest speed {:.4e} m/s, largest overlap {:.2} % of the radius\n",
+            "{} sphere{}, {} contacts of pairs and {} with walls; largest speed {:.4e} m/s, largest overlap {:.2} % of the radius\n",
             bed.len(),
+            if bed.len() == 1 { "" } else { "s" },
             now.pairs,
             now.at_walls,
             now.speed,

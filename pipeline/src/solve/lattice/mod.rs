@@ -127,7 +127,12 @@ impl<const D: usize> Flow<D> for Lattice<'_, D> {
     }
 
     fn advance(&mut self, steps: u64) -> Result<(), Error> {
-        Ok(self.flow.advance(steps)?)
+        self.flow
+            .advance(steps)
+            .map_err(|error| match &self.spheres {
+                Some(spheres) => spheres.told(error),
+                None => error.into(),
+            })
     }
 
     fn wait(&self) -> Result<(), Error> {

@@ -234,8 +234,9 @@ impl On<'_> {
         let may_pass =
             |patch: &PatchTable| matches!(patch.kind, PatchKind::MassFlow | PatchKind::Velocity);
         let is_moving = !case.motion.is_empty();
-        let mut placed_surface =
-            (is_moving || case.patches.values().any(may_pass)).then(|| placed.placed.clone());
+        let is_needed =
+            is_moving || !case.particles.is_empty() || case.patches.values().any(may_pass);
+        let mut placed_surface = is_needed.then(|| placed.placed.clone());
         let mut prepared = builder.prepare(placed)?;
         let mut mesh = builder.build(&prepared)?;
         builder.check_for_flow(&prepared, &mesh)?;

@@ -10,14 +10,14 @@ use crate::solve::{
         running::{BedNow, RunningSpheres},
         walls::{WallSurface, named_walls, surfaces_of},
     },
-    particles::{material, vector},
+    particles::{BedOf, explained, material, vector},
     resolve::Resolved,
 };
 use cutlink_common::Error;
 use cutlink_flow::{Lines, particles::ParticleState};
 use cutlink_grains::{Bed, BoxAxis, GrainBox};
 use cutlink_mesher::Surface;
-use cutlink_solver::{GrainScale, LatticeFlow, LatticeGrains};
+use cutlink_solver::{GrainScale, LatticeFlow, LatticeGrains, SolverError};
 use cutlink_voxelizer::Fill;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -257,6 +257,14 @@ impl LatticeSpheres {
     /// Whether they have a weight.
     pub(super) fn fall(&self) -> bool {
         self.gravity != [0.0; 3]
+    }
+
+    /// An error of the flow, with the tables and keys of the case.
+    pub(super) fn told(&self, error: SolverError) -> Error {
+        match error {
+            SolverError::Bed(error) => explained(error, &self.of.ends, BedOf::Flow),
+            error => error.into(),
+        }
     }
 
     /// Adds lines to the tables.

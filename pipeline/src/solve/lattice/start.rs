@@ -5,7 +5,7 @@ use super::{
     forecast::{Forecast, OfAverages},
     initial_state,
     pilot::{self, OpenLaws, Pilot, PilotChange, PilotTerms},
-    spheres::{self, CaseSpheres, LatticeSpheres},
+    spheres::{self, LatticeSpheres},
 };
 use crate::solve::outcome::Outcome;
 use crate::solve::verdict::{openings::Openings, patience};
@@ -39,6 +39,7 @@ use cutlink_meshing::options::MeshOptions;
 use cutlink_solver::{LatticeFlow, Place, Plan, RigidBodies, kernels::FlowKernels};
 use cutlink_voxelizer::{EmbedParams, Mesh};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::{path::Path, sync::Arc, time::Instant};
 
@@ -166,13 +167,8 @@ where
     let (mut set_up, planning) = (inputs.set_up, Instant::now());
     let (resolved, plan, bodies) = plan_of(case, inputs, begun.plan)?;
     let mut laws = Laws::of(&resolved, mesh);
-    let spheres = spheres::of_case(case, inputs, &resolved).map_err(named)?;
-    let of_spheres = spheres.as_ref().map(|of| {
-        let fine = f64::from(1u32 << (mesh.forest.levels.len() - 1));
-        laws.take_spheres(of.diameter());
-        of.forecast(resolved.units.length / fine, resolved.units.time / fine)
-    });
-    let (mut plan, spheres) = with_spheres(plan, spheres, &resolved).map_err(named)?;
+    let (mut plan, spheres, of_spheres) =
+        with_spheres(plan, (case, inputs), &resolved, &mut laws).map_err(named)?;
     check_bounds(&plan, &resolved, &laws).map_err(named)?;
     if let Some(world) = options.world.as_ref().filter(|world| world.rank() != 0) {
         plan.start_linked(backend, processes(world))?;
@@ -290,17 +286,25 @@ where
     Ok((resolved, plan, bodies))
 }
 
-/// The plan with spheres, if there are any, and what the run has of them.
+/// A plan, what its run has of spheres, and their forecast.
+type WithSpheres<'a, const D: usize> =
+    (Plan<'a, D>, Option<LatticeSpheres>, Option<(Value, String)>);
+
+/// The plan with the spheres of the case, if there are any.
 fn with_spheres<'a, const D: usize>(
     plan: Plan<'a, D>,
-    spheres: Option<CaseSpheres>,
+    (case, inputs): (&Case, &Inputs<'_, D>),
     resolved: &Resolved<D>,
-) -> Result<(Plan<'a, D>, Option<LatticeSpheres>), Error> {
-    let Some(spheres) = spheres else {
-        return Ok((plan, None));
+    laws: &mut Laws,
+) -> Result<WithSpheres<'a, D>, Error> {
+    let Some(spheres) = spheres::of_case(case, inputs, resolved)? else {
+        return Ok((plan, None, None));
     };
+    let fine = f64::from(1u32 << (inputs.mesh.forest.levels.len() - 1));
+    laws.take_spheres(spheres.diameter());
+    let told = spheres.forecast(resolved.units.length / fine, resolved.units.time / fine);
     let (grains, running) = spheres.split(resolved.integrals_every);
-    Ok((plan.with_grains(grains)?, Some(running)))
+    Ok((plan.with_grains(grains)?, Some(running), Some(told)))
 }
 
 /// The laws of the case before its numerics are chosen, if it may have a pilot.

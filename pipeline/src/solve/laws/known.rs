@@ -35,6 +35,13 @@ fn body(of: &Geometry, bed: Option<&Bed>, cells: f64) -> Option<[f64; 2]> {
 /// The largest viscosity that is chosen with spheres, in finest cells squared a step.
 pub(super) const MOST_VISCOUS: f64 = 0.2;
 
+/// See [`Laws::spheres`]; the diameter is not known yet.
+fn spheres<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Option<[f64; 2]> {
+    let finest = f64::from(1u32 << (mesh.forest.levels.len() - 1));
+    let share = resolved.params.viscosity * finest / MOST_VISCOUS;
+    (!resolved.case.particles.is_empty()).then_some([share, f64::NAN])
+}
+
 impl Laws {
     /// Takes the diameter of the smallest sphere, m.
     pub(crate) fn take_spheres(&mut self, diameter: f64) {
@@ -145,10 +152,7 @@ impl Laws {
                 let finest = heat.diffusivity * f64::from(1u32 << (mesh.forest.levels.len() - 1));
                 finest * (2 * D) as f64 / MOST_CONDUCTION
             }),
-            spheres: (!resolved.case.particles.is_empty()).then(|| {
-                let finest = f64::from(1u32 << (mesh.forest.levels.len() - 1));
-                [params.viscosity * finest / MOST_VISCOUS, f64::NAN]
-            }),
+            spheres: spheres(resolved, mesh),
             moves,
             is_unsteady: resolved.is_unsteady,
             steps,
