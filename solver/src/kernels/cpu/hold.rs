@@ -1,6 +1,8 @@
 //! Cells in and beside grains; `cuda/hold.cu` has the same.
 
-use super::{BLOCK, cell::sums, damp::rows, faces::equilibrium, order::Order};
+use super::{
+    BLOCK, LAYER, damp::rows, faces::equilibrium, macroscopic::sums_of_layer, order::Order,
+};
 use crate::{
     kernels::{HeldSphere, HoldNumbers, HoldTables},
     lattice::Lattice,
@@ -79,79 +81,121 @@ pub(super) fn hold_cells<const D: usize, L: Lattice, S: Storage>(
         work.push((tables.slots[n] as usize, &tables.grains[pairs], f, own));
     }
     work.par_iter_mut().for_each(|(slot, grains, f, given)| {
-        let stepped = level.stepped[*slot];
-        for cell in (0..dims::cells(D)).filter(|cell| stepped >> cell & 1 == 1) {
-            let local = dims::unravel::<D>(cell, 4);
-            let at = std::array::from_fn(|a| match a < D {
-                true => f64::from(4 * level.coord[*slot][a] + local[a]) + 0.5,
-                false => 0.0,
-            });
-            let found = |k: usize| draw(&spheres[grains[k] as usize], numbers, at);
-            of_cell::<D, L, S>(cell, grains.len(), found, half_step, f, given);
+        let of: Vec<&HeldSphere> = grains.iter().map(|k| &spheres[*k as usize]).collect();
+        for layer in 0..dims::cells(D) / LAYER {
+            let there = level.stepped[*slot] >> (LAYER * layer) & 0xffff;
+            let at = |n: usize| {
+                let local = dims::unravel::<D>(LAYER * layer + n, 4);
+                std::array::from_fn(|a| match a < D {
+                    true => f64::from(4 * level.coord[*slot][a] + local[a]) + 0.5,
+                    false => 0.0,
+                })
+            };
+            let found = |n: usize, k: usize| draw(of[k], numbers, at(n));
+            of_layer::<D, L, S>(layer, there, (of.len(), &found), half_step, f, given);
         }
     });
 }
 
-/// Draws a cell to the grains that do so, and adds what each gave.
-fn of_cell<const D: usize, L: Lattice, S: Storage>(
-    cell: usize,
-    count: usize,
-    found: impl Fn(usize) -> Option<Draw>,
+/// What draws a cell.
+#[derive(Clone, Copy)]
+enum Drawn {
+    Nothing,
+    /// A grain, in which it is, whose velocity there it gets.
+    Held(usize, [f64; 3]),
+    /// Grains beside it: the sum of their rates, and of rates times velocities.
+    Beside(f64, [f64; 3]),
+}
+
+/// What draws a cell of those of `count` grains that do.
+fn drawn_by(count: usize, found: impl Fn(usize) -> Option<Draw>) -> Drawn {
+    let mut drawn = Drawn::Nothing;
+    for k in 0..count {
+        let Some(of) = found(k) else { continue };
+        if of.rate == f64::INFINITY {
+            return Drawn::Held(k, of.velocity);
+        }
+        let (total, push) = match drawn {
+            Drawn::Beside(total, push) => (total, push),
+            _ => (0.0, [0.0; 3]),
+        };
+        let push = std::array::from_fn(|a| push[a] + of.rate * of.velocity[a]);
+        drawn = Drawn::Beside(total + of.rate, push);
+    }
+    drawn
+}
+
+/// Draws cells of a layer to the grains that do so, and adds what each gave.
+fn of_layer<const D: usize, L: Lattice, S: Storage>(
+    layer: usize,
+    there: u64,
+    (count, found): (usize, &impl Fn(usize, usize) -> Option<Draw>),
     half_step: [S::Real; 3],
     f: &mut [S],
     given: &mut [f64],
 ) {
-    let (mut total, mut push, mut holder) = (0.0, [0.0; 3], None);
-    for k in 0..count {
-        let Some(of) = found(k) else { continue };
-        if of.rate == f64::INFINITY {
-            holder = Some(k);
-            push = of.velocity;
-            break;
-        }
-        total += of.rate;
-        (0..3).for_each(|a| push[a] += of.rate * of.velocity[a]);
-    }
-    if holder.is_none() && total == 0.0 {
+    let all: [Drawn; LAYER] = std::array::from_fn(|n| match there >> n & 1 == 1 {
+        true => drawn_by(count, |k| found(n, k)),
+        false => Drawn::Nothing,
+    });
+    if all.iter().all(|of| matches!(of, Drawn::Nothing)) {
         return;
     }
-    let (rho, j) = sums::<D, L, S>(f, 0, cell);
-    let density = S::Real::of(1.0) + rho;
-    let own: [S::Real; D] = std::array::from_fn(|a| j[a] / density - half_step[a]);
-    let drawn: [f64; D] = std::array::from_fn(|a| match holder {
-        Some(_) => push[a],
-        None => (own[a].wide() + push[a]) / (1.0 + total),
-    });
-    for k in 0..count {
-        if holder.is_some_and(|holder| holder != k) {
-            continue;
-        }
-        let Some(of) = found(k) else { continue };
-        let mut gives = [0.0; 3];
+    let (rho, j) = sums_of_layer::<D, L, S>(f, 0, layer);
+    let none = [S::Real::of(0.0); LAYER];
+    let (mut own, mut to) = ([none; D], [none; D]);
+    for n in 0..LAYER {
+        let density = S::Real::of(1.0) + rho[n];
+        let u: [f64; D] = std::array::from_fn(|a| (j[a][n] / density - half_step[a]).wide());
+        let drawn: [f64; D] = std::array::from_fn(|a| match all[n] {
+            Drawn::Nothing => u[a],
+            Drawn::Held(_, velocity) => velocity[a],
+            Drawn::Beside(total, push) => (u[a] + push[a]) / (1.0 + total),
+        });
         for a in 0..D {
-            gives[a] = density.wide()
-                * match holder {
-                    Some(_) => drawn[a] - own[a].wide(),
-                    None => of.rate * (of.velocity[a] - drawn[a]),
-                };
+            (own[a][n], to[a][n]) = (S::Real::of(u[a]), S::Real::of(drawn[a]));
         }
-        let [x, y, z] = of.arm;
-        let moment = [
-            y * gives[2] - z * gives[1],
-            z * gives[0] - x * gives[2],
-            x * gives[1] - y * gives[0],
-        ];
-        let to = given[6 * k..][..6].iter_mut();
-        to.zip(gives.iter().chain(&moment))
-            .for_each(|(to, of)| *to += of);
+        let holder = match all[n] {
+            Drawn::Nothing => continue,
+            Drawn::Held(k, _) => Some(k),
+            Drawn::Beside(..) => None,
+        };
+        for k in (0..count).filter(|k| holder.is_none_or(|holder| holder == *k)) {
+            let Some(of) = found(n, k) else { continue };
+            let gains: [f64; D] = std::array::from_fn(|a| match holder {
+                Some(_) => drawn[a] - u[a],
+                None => of.rate * (of.velocity[a] - drawn[a]),
+            });
+            add(
+                &of.arm,
+                gains.map(|u| u * density.wide()),
+                &mut given[6 * k..][..6],
+            );
+        }
     }
-    let drawn = drawn.map(S::Real::of);
     for q in 0..L::Q {
-        let change = equilibrium::<D, L, S::Real>(q, (rho, drawn))
-            - equilibrium::<D, L, S::Real>(q, (rho, own));
-        let f = &mut f[Order::<L>::of(q, cell)];
-        *f = S::store_change(f.load() + change, BLOCK * q + cell);
+        let row = Order::<L>::row(q, layer);
+        for (n, f) in f[row..row + LAYER].iter_mut().enumerate() {
+            let [u, v] = [&own, &to].map(|of| std::array::from_fn(|a| of[a][n]));
+            let change = equilibrium::<D, L, S::Real>(q, (rho[n], v))
+                - equilibrium::<D, L, S::Real>(q, (rho[n], u));
+            *f = S::store_change(f.load() + change, BLOCK * q + LAYER * layer + n);
+        }
     }
+}
+
+/// Adds a momentum at the end of an arm, and its moment.
+fn add<const D: usize>(arm: &[f64; 3], momentum: [f64; D], to: &mut [f64]) {
+    let m: [f64; 3] = std::array::from_fn(|a| momentum.get(a).copied().unwrap_or(0.0));
+    let [x, y, z] = *arm;
+    let moment = [
+        y * m[2] - z * m[1],
+        z * m[0] - x * m[2],
+        x * m[1] - y * m[0],
+    ];
+    to.iter_mut()
+        .zip(m.iter().chain(&moment))
+        .for_each(|(to, of)| *to += of);
 }
 
 pub(super) fn sum_given(tables: &HoldTables<Host>, given: &[f64], sums: &mut [f64]) {
