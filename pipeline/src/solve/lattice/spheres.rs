@@ -20,7 +20,11 @@ use cutlink_mesher::Surface;
 use cutlink_solver::{GrainScale, LatticeFlow, LatticeGrains, SolverError};
 use cutlink_voxelizer::Fill;
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::{
+    collections::BTreeMap,
+    f64::consts::PI,
+    io::{Read, Write},
+};
 
 /// The spheres of a case, resolved.
 pub(super) struct CaseSpheres {
@@ -208,6 +212,29 @@ impl CaseSpheres {
             .iter()
             .map(|of| of.radius)
             .fold(f64::INFINITY, f64::min)
+    }
+
+    /// The share of the volume around spheres that is in others: the mean over spheres of that in boxes two diameters wide.
+    pub(super) fn share(&self) -> f64 {
+        let (grains, domain) = (self.bed.bed.grains(), &self.bed.bed.params().domain);
+        let largest = 2.0 * grains.iter().map(|of| of.radius).fold(0.0, f64::max);
+        let count: [f64; 3] =
+            std::array::from_fn(|a| (domain.length(a) / (2.0 * largest)).floor().max(1.0));
+        let mut boxes: BTreeMap<[i64; 3], f64> = BTreeMap::new();
+        let (mut all, mut squares) = (0.0, 0.0);
+        for grain in &grains {
+            let at = std::array::from_fn(|a| {
+                let place = (grain.center[a] - domain.lower[a]) / domain.length(a);
+                (place * count[a]).floor().clamp(0.0, count[a] - 1.0) as i64
+            });
+            let volume = 4.0 / 3.0 * PI * grain.radius.powi(3);
+            *boxes.entry(at).or_default() += volume;
+            all += volume;
+            squares += volume * volume;
+        }
+        let of_box: f64 = (0..3).map(|a| domain.length(a) / count[a]).product();
+        let pairs = boxes.values().map(|own| own * own).sum::<f64>() - squares;
+        pairs.max(0.0) / (all * of_box)
     }
 
     /// The forecast in finest cells of a width, with steps of them: keys, and lines of text.

@@ -301,7 +301,7 @@ fn with_spheres<'a, const D: usize>(
         return Ok((plan, None, None));
     };
     let fine = f64::from(1u32 << (inputs.mesh.forest.levels.len() - 1));
-    laws.take_spheres(spheres.diameter());
+    laws.take_spheres(spheres.diameter(), spheres.share());
     let told = spheres.forecast(resolved.units.length / fine, resolved.units.time / fine);
     let (grains, running) = spheres.split(resolved.integrals_every);
     Ok((plan.with_grains(grains)?, Some(running), Some(told)))

@@ -29,6 +29,9 @@ const STRAIGHT: f64 = 0.003;
 /// Cell Reynolds number above which TRT in 3D is wrong between walls.
 const TRT_REYNOLDS: f64 = 3.0;
 
+/// The largest viscosity that is chosen with spheres, in finest cells squared a step.
+const MOST_VISCOUS: f64 = 0.2;
+
 /// What limits the lattice velocity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bound {
@@ -154,7 +157,8 @@ impl Laws {
         if let Some(most) = self.slow_enough() {
             bound(most, Bound::Sound);
         }
-        if let Some([share, _]) = self.spheres {
+        if let Some(of) = self.spheres {
+            let share = of.viscosity / MOST_VISCOUS;
             bound(self.physics.lattice_velocity / share, Bound::Spheres);
         }
         if let Some(share) = self.conduction {

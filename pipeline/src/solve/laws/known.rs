@@ -1,7 +1,7 @@
 //! What the laws of the error see of a flow: its drive, and the lengths of its mesh.
 
 use super::{
-    Drive, Laws,
+    Drive, Laws, SphereLaws,
     bodies::{Sway, reach},
     drive::{along, inlet, is_lid, narrows, openings, pull, wall_of, width},
     geometry::{Bed, Geometry},
@@ -32,31 +32,23 @@ fn body(of: &Geometry, bed: Option<&Bed>, cells: f64) -> Option<[f64; 2]> {
     Some(of.map(|x| (x * cells).max(1.0)))
 }
 
-/// The largest viscosity that is chosen with spheres, in finest cells squared a step.
-pub(super) const MOST_VISCOUS: f64 = 0.2;
-
-/// See [`Laws::spheres`]; the diameter is not known yet.
-fn spheres<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Option<[f64; 2]> {
+/// See [`Laws::spheres`].
+fn spheres<const D: usize>(resolved: &Resolved<D>, mesh: &Mesh<D>) -> Option<SphereLaws> {
     let finest = f64::from(1u32 << (mesh.forest.levels.len() - 1));
-    let share = resolved.params.viscosity * finest / MOST_VISCOUS;
-    (!resolved.case.particles.is_empty()).then_some([share, f64::NAN])
+    let viscosity = resolved.params.viscosity * finest;
+    let known = None;
+    (!resolved.case.particles.is_empty()).then_some(SphereLaws { viscosity, known })
 }
 
 impl Laws {
-    /// Takes the diameter of the smallest sphere, m.
-    pub(crate) fn take_spheres(&mut self, diameter: f64) {
-        let viscosity = self.viscosity_at_spheres();
-        if let (Some([_, cells]), Some(viscosity)) = (&mut self.spheres, viscosity) {
+    /// Takes the diameter of the smallest sphere, m, and the share of the volume around spheres that is in others.
+    pub(crate) fn take_spheres(&mut self, diameter: f64, share: f64) {
+        if let Some(of) = &mut self.spheres {
             // ν Δt / Δx² is known, and c = Δx / Δt is that of all levels.
             let dx = self.physics.viscosity * self.physics.lattice_velocity
-                / (viscosity * self.physics.velocity);
-            *cells = diameter / dx;
+                / (of.viscosity * self.physics.velocity);
+            of.known = Some([diameter / dx, share]);
         }
-    }
-
-    /// The viscosity in finest cells squared a step, with spheres.
-    pub(super) fn viscosity_at_spheres(&self) -> Option<f64> {
-        self.spheres.map(|[share, _]| share * MOST_VISCOUS)
     }
 
     /// Of a flow on a mesh. Cost: a pass over the blocks and one over the links.
@@ -71,15 +63,15 @@ impl Laws {
         let pressures = openings(resolved);
         let head = pressures * velocity * velocity / 3.0;
         let pull = pull(resolved) * velocity / units.time;
-        let case = &resolved.case;
-        let moves = !case.motion.is_empty() || !case.particles.is_empty();
+        let moves = !resolved.case.motion.is_empty();
+        let stirs = moves || !resolved.case.particles.is_empty();
         let drive = if has_inlet {
             Drive::Inlet
         } else if head > 0.0 {
             Drive::Pressure
         } else if pull > 0.0 {
             Drive::Force
-        } else if moves || is_driven_by_walls(&params.faces, &params.patches) {
+        } else if stirs || is_driven_by_walls(&params.faces, &params.patches) {
             Drive::Walls
         } else {
             Drive::Nothing
@@ -106,7 +98,7 @@ impl Laws {
         let shortest = of.edges.iter().copied().min_by(f64::total_cmp);
         let is_parallel = match drive {
             Drive::Force => true,
-            Drive::Walls => is_periodic && !has_body && !is_cavity && !moves,
+            Drive::Walls => is_periodic && !has_body && !is_cavity && !stirs,
             _ => false,
         };
         let extent = of.extents.as_ref().filter(|_| has_body).map(|extents| {

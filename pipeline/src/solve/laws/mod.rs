@@ -129,9 +129,8 @@ pub(crate) struct Laws {
     reach: Option<f64>,
     /// Thermal diffusivity on the finest level over the largest one that is stable, at this lattice velocity.
     conduction: Option<f64>,
-    /// With spheres that move with the flow: the kinematic viscosity, in finest cells squared a step of theirs, over the largest one that is
-    /// chosen; and the diameter of the smallest sphere, in such cells, once it is known.
-    spheres: Option<[f64; 2]>,
+    /// Spheres that move with the flow.
+    spheres: Option<SphereLaws>,
     /// Whether there are bodies that move.
     moves: bool,
     /// Whether the flow has a state to begin with, or boundaries that change in time.
@@ -140,6 +139,16 @@ pub(crate) struct Laws {
     steps: f64,
     /// What takes the place of expectations.
     piloted: Option<Piloted>,
+}
+
+/// Spheres as the laws see them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SphereLaws {
+    /// The kinematic viscosity, in finest cells squared a step of theirs.
+    viscosity: f64,
+    /// The diameter of the smallest sphere in such cells, and the share of the volume around spheres that is in others, once they are
+    /// known.
+    known: Option<[f64; 2]>,
 }
 
 /// What the pilot of a run has measured.
