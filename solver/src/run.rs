@@ -92,6 +92,9 @@ pub(crate) struct Run<'a, const D: usize, L, S: Storage, B: FlowKernels<D>> {
     lattice: PhantomData<L>,
 }
 
+/// What a step may change, if it is there.
+type Shared<'a, T> = Option<&'a Mutex<T>>;
+
 impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L, S, B> {
     pub(crate) fn new(mut plan: Plan<'a, D>, backend: &B) -> Result<Self, SolverError> {
         let mut tables = std::mem::take(&mut plan.tables);
@@ -204,10 +207,7 @@ impl<'a, const D: usize, L: Lattice, S: Storage, B: FlowKernels<D>> Run<'a, D, L
 
     fn step_with(
         &mut self,
-        (moving, grains): (
-            Option<&Mutex<Moving<D, B>>>,
-            Option<&Mutex<Box<Carried<B>>>>,
-        ),
+        (moving, grains): (Shared<'_, Moving<D, B>>, Shared<'_, Box<Carried<B>>>),
         pull: Option<&OfTime<D>>,
     ) -> Result<(), SolverError> {
         let cubic = self.plan.params.interpolation == Interpolation::Cubic;

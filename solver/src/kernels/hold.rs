@@ -30,7 +30,7 @@ pub struct HoldNumbers {
     pub period: [f64; 3],
 }
 
-/// Lists of blocks and grains where a backend has them; see [`Reach`].
+/// Lists of blocks and grains where a backend has them.
 #[derive(Debug)]
 pub struct HoldTables<B: Backend> {
     /// Slots that grains reach into, ascending.
