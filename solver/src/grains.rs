@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `grains.rs` | the bed of a flow, what is refused, loads, the saved state |
+//! | `grains/film.rs` | films that cells do not resolve |
 //! | `grains/lists.rs` | which blocks grains reach into |
 //! | `run/grains.rs` | the exchange in a step of the finest level |
 //! | `kernels/hold.rs` | the stages; bodies in `cpu/hold.rs` and `cuda/hold.cu` |
@@ -17,8 +18,10 @@
 //! m ΔU - K: the fluid within is moved by what is around it as the grain would be, and ΔU is what it had to be given besides. Momentum
 //! of fluid and grains together, less m U, is kept to rounding.
 
+mod film;
 mod lists;
 
+use film::Films;
 pub(crate) use lists::{Blocks, Reach};
 
 use crate::{FaceCondition, Params, Precision, SolverError, kernels::HeldSphere};
@@ -283,8 +286,36 @@ impl Suspended {
         Ok(true)
     }
 
+    /// Forces of films between grains and at faces, in units of the finest level, whose viscosity is given so too.
+    fn films(&self, viscosity: f64) -> Vec<[f64; 3]> {
+        let ([h, _], spheres) = (self.fine, self.spheres());
+        let of_cell = self.of.scale.density * h.powi(3);
+        let masses: Vec<f64> = self.masses.iter().map(|mass| mass / of_cell).collect();
+        let domain = &self.of.bed.params().domain;
+        let walls = std::array::from_fn(|a| match domain.axes[a] {
+            BoxAxis::Periodic => [None; 2],
+            BoxAxis::Walls(walls) => {
+                let ends = [0.0, domain.length(a) / h];
+                [0, 1].map(|side| walls[side].map(|_| ends[side]))
+            }
+        });
+        let mut forces = vec![[0.0; 3]; spheres.len()];
+        let films = Films {
+            spheres: &spheres,
+            masses: &masses,
+            viscosity,
+            period: self.blocks.period(),
+            walls,
+        };
+        if let Some(reach) = &self.reach {
+            films.add(reach, &mut forces);
+        }
+        forces
+    }
+
     /// Takes the momenta that the grains have given to the fluid in a step, in units of the finest level, and moves them by a step.
-    pub(crate) fn take(&mut self, given: &[GrainPair]) -> Result<(), SolverError> {
+    pub(crate) fn take(&mut self, given: &[GrainPair], viscosity: f64) -> Result<(), SolverError> {
+        let films = self.films(viscosity);
         let ([h, dt], density) = (self.fine, self.of.scale.density);
         let force = density * h.powi(4) / (dt * dt);
         let (now, grains) = (self.motions(), self.of.bed.grains());
@@ -301,7 +332,7 @@ impl Suspended {
             });
             let weight = self.masses[k] - displaced;
             forces.push(std::array::from_fn(|a| {
-                push[a] + weight * self.of.gravity[a]
+                push[a] + force * films[k][a] + weight * self.of.gravity[a]
             }));
             torques.push(turn);
         }

@@ -34,6 +34,8 @@ pub(crate) struct Reach {
     pub(crate) firsts: Vec<u32>,
     /// By grain its pairs, ascending.
     pub(crate) pairs: Vec<u32>,
+    /// Grains that share a slot, the lower number first, each pair once: those with less than a cell between them, and others.
+    pub(crate) near: Vec<[u32; 2]>,
 }
 
 impl Blocks {
@@ -144,6 +146,15 @@ impl Reach {
             .zip(&grains)
             .map(|(pair, &grain)| (grain as usize, pair));
         let (firsts, pairs) = by_key(spheres.len(), of_grains);
+        let mut near = Vec::new();
+        for range in starts.windows(2) {
+            let of_slot = &grains[range[0] as usize..range[1] as usize];
+            for (n, &one) in of_slot.iter().enumerate() {
+                near.extend(of_slot[n + 1..].iter().map(|&two| [one, two]));
+            }
+        }
+        near.sort_unstable();
+        near.dedup();
         Ok(Self {
             at: spheres.iter().map(|of| of.center).collect(),
             slots,
@@ -151,6 +162,7 @@ impl Reach {
             grains,
             firsts,
             pairs,
+            near,
         })
     }
 

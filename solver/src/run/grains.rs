@@ -72,7 +72,8 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
             of.begin();
         }
         let given = self.give::<L>(backend, of)?;
-        of.take(&given)
+        let viscosity = of.numbers.viscosity;
+        of.take(&given, viscosity)
     }
 
     /// Gives the fluid in and beside the grains their motion; what each of them gave.

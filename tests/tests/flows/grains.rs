@@ -18,6 +18,7 @@ cutlink_tests::backend_test!(
     an_array_that_falls_has_that_drag,
     a_sphere_that_turns_has_the_torque_of_stokes,
     a_sphere_at_rest_has_its_weight_on_the_floor,
+    a_sphere_nears_a_wall_as_by_brenner,
     momentum_is_kept_through_impacts,
     a_neutral_sphere_goes_with_the_stream,
     all_lattices_and_collisions_carry_grains,
@@ -196,7 +197,12 @@ fn a_sphere_at_rest_has_its_weight_on_the_floor<K: AnyFlow>(kernels: &K) {
     let mut params = flows::params(&mesh, 0.1);
     params.faces = [[FaceCondition::Velocity([0.0; 3]); 2]; 3];
     let (r, g) = (3.0, 2e-5);
-    let bed = bed([16.0; 3], 2.0, false, &[Grain::at([8.0, 8.2, r + 0.02], r)]);
+    let bed = bed(
+        [16.0; 3],
+        2.0,
+        false,
+        &[Grain::at([8.0, 8.2, r - 0.012], r)],
+    );
     let mut flow = start(kernels, &mesh, params, of(bed, [0.0, 0.0, -g]));
     flow.advance(4000).expect("steps");
     let bed = flow.bed().expect("a bed");
@@ -208,6 +214,45 @@ fn a_sphere_at_rest_has_its_weight_on_the_floor<K: AnyFlow>(kernels: &K) {
     assert!(off < 2e-3 * volume * g, "{off}");
     let moves = worst(bed.grains()[0].velocity.map(f64::abs));
     assert!(moves < 1e-6, "{moves}");
+}
+
+/// The drag of a sphere whose surface is h radii from a wall, which it nears, over Stokes' (Brenner 1961, equation 2.19).
+fn brenner(h: f64) -> f64 {
+    let alpha = (1.0 + h).acosh();
+    let term = |n: f64| {
+        let (odd, middle) = ((2.0 * n + 1.0) * alpha, (n + 0.5) * alpha);
+        let over = 2.0 * odd.sinh() + (2.0 * n + 1.0) * (2.0 * alpha).sinh();
+        let under = 4.0 * middle.sinh().powi(2) - ((2.0 * n + 1.0) * alpha.sinh()).powi(2);
+        n * (n + 1.0) / ((2.0 * n - 1.0) * (2.0 * n + 3.0)) * (over / under - 1.0)
+    };
+    4.0 / 3.0 * alpha.sinh() * (1..100).map(|n| term(f64::from(n))).sum::<f64>()
+}
+
+fn a_sphere_nears_a_wall_as_by_brenner<K: AnyFlow>(kernels: &K) {
+    // As printed there in table 1, for acosh(1 + h) of 1 and 3.
+    let printed = [(1.0f64, 3.0361), (3.0, 1.1252)];
+    let off = printed.map(|(alpha, known)| (brenner(alpha.cosh() - 1.0) - known).abs());
+    assert!(worst(off) < 1e-4, "{off:?}");
+    let mesh = flows::empty_box([32; 3], 1, Vec::new());
+    let mut params = flows::params(&mesh, 0.05);
+    params.faces = [[FaceCondition::Velocity([0.0; 3]); 2]; 3];
+    let (r, g) = (3.0, 2e-6);
+    // The gap is resolved, and then not.
+    for gap in [1.5, 0.3] {
+        let grain = Grain::at([16.2, 15.9, r + gap], r);
+        let beds = bed([32.0; 3], 2.0, false, &[grain]);
+        let mut flow = start(kernels, &mesh, params.clone(), of(beds, [0.0, 0.0, -g]));
+        flow.advance(1500).expect("steps");
+        let now = flow.bed().expect("a bed").grains()[0];
+        let weight = 4.0 / 3.0 * PI * r.powi(3) * g;
+        let stokes = 6.0 * PI * 0.05 * r * -now.velocity[2];
+        let found = weight / stokes / brenner((now.center[2] - r) / r);
+        assert!(
+            (found - 1.0).abs() < 0.08,
+            "{gap}: {found}, {:?}",
+            now.center
+        );
+    }
 }
 
 fn momentum_is_kept_through_impacts<K: AnyFlow>(kernels: &K) {
