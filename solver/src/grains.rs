@@ -287,8 +287,8 @@ impl Suspended {
     }
 
     /// Forces of films between grains and at faces, in units of the finest level, whose viscosity is given so too.
-    fn films(&self, viscosity: f64) -> Vec<[f64; 3]> {
-        let ([h, _], spheres) = (self.fine, self.spheres());
+    fn films(&self, spheres: &[HeldSphere], viscosity: f64) -> Vec<[f64; 3]> {
+        let [h, _] = self.fine;
         let of_cell = self.of.scale.density * h.powi(3);
         let masses: Vec<f64> = self.masses.iter().map(|mass| mass / of_cell).collect();
         let domain = &self.of.bed.params().domain;
@@ -301,7 +301,7 @@ impl Suspended {
         });
         let mut forces = vec![[0.0; 3]; spheres.len()];
         let films = Films {
-            spheres: &spheres,
+            spheres,
             masses: &masses,
             viscosity,
             period: self.blocks.period(),
@@ -314,8 +314,13 @@ impl Suspended {
     }
 
     /// Takes the momenta that the grains have given to the fluid in a step, in units of the finest level, and moves them by a step.
-    pub(crate) fn take(&mut self, given: &[GrainPair], viscosity: f64) -> Result<(), SolverError> {
-        let films = self.films(viscosity);
+    pub(crate) fn take(
+        &mut self,
+        spheres: &[HeldSphere],
+        given: &[GrainPair],
+        viscosity: f64,
+    ) -> Result<(), SolverError> {
+        let films = self.films(spheres, viscosity);
         let ([h, dt], density) = (self.fine, self.of.scale.density);
         let force = density * h.powi(4) / (dt * dt);
         let (now, grains) = (self.motions(), self.of.bed.grains());

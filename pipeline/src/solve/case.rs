@@ -3,7 +3,7 @@
 //! Numbers are in SI units, or in any consistent system. The sentence on a field is the source of [`cutlink_common::schema`];
 //! `docs/case.md` says more. An unknown key is an error that suggests the nearest known one.
 
-use crate::solve::flux::{self, SolverTable};
+use crate::solve::flux::{self, SolverTable, case::is_false};
 use crate::solve::grains::case::{ContactTable, GrainWallTable, MaterialTable};
 use crate::solve::heat::{GravityTable, HeatTable};
 use crate::solve::outcome::{name_of, toml_of};
@@ -106,11 +106,6 @@ pub struct LatticeCouplingTable {
     /// Name of the material of the body that they meet. Default: the only one; required where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub material: Option<String>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// A box without a body.

@@ -5,7 +5,7 @@
 //! all of it from a gap of [`RANGE`] on: a film gets the difference, as by Nguyen & Ladd, *Phys. Rev. E* 66 (2002) 046708.
 
 use super::Reach;
-use crate::kernels::HeldSphere;
+use crate::kernels::{HeldSphere, nearest_image};
 use std::f64::consts::PI;
 
 /// By how many cells the gap that cells see is wider: of a sphere that nears a wall by its weight, with 6 cells across, within 0.1 of
@@ -89,13 +89,8 @@ impl Films<'_> {
 
     fn between(&self, [one, two]: [usize; 2], to: &mut [[f64; 3]]) {
         let [a, b] = [one, two].map(|k| self.side(k));
-        let way: [f64; 3] = std::array::from_fn(|i| {
-            let (x, period) = (b.center[i] - a.center[i], self.period[i]);
-            match period > 0.0 {
-                true => x - period * (x / period).round(),
-                false => x,
-            }
-        });
+        let way: [f64; 3] =
+            std::array::from_fn(|i| nearest_image(b.center[i] - a.center[i], self.period[i]));
         let distance = way.iter().map(|x| x * x).sum::<f64>().sqrt();
         let gap = distance - a.radius - b.radius;
         if gap >= RANGE || distance == 0.0 {

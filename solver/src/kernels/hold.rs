@@ -30,6 +30,15 @@ pub struct HoldNumbers {
     pub period: [f64; 3],
 }
 
+/// The nearest image of a distance along an axis on which the box repeats after so many cells; 0 where it does not.
+pub(crate) fn nearest_image(x: f64, period: f64) -> f64 {
+    if period > 0.0 {
+        x - period * (x / period).round()
+    } else {
+        x
+    }
+}
+
 /// Lists of blocks and grains where a backend has them.
 #[derive(Debug)]
 pub struct HoldTables<B: Backend> {

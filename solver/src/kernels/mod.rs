@@ -42,6 +42,7 @@ mod topology;
 
 pub use exact::ExactSum;
 pub use heat::{HeatKernels, HeatLevel};
+pub(crate) use hold::nearest_image;
 pub use hold::{GrainKernels, HeldSphere, HoldNumbers, HoldTables};
 pub use topology::{BodyKernels, FollowKernels, TableKernels, TopologyKernels};
 

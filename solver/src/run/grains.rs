@@ -67,13 +67,14 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         backend: &B,
         of: &mut Carried<B>,
     ) -> Result<(), SolverError> {
+        let spheres = of.spheres();
         if !of.has_begun() {
-            self.give::<L>(backend, of)?;
+            self.give::<L>(backend, of, &spheres)?;
             of.begin();
         }
-        let given = self.give::<L>(backend, of)?;
+        let given = self.give::<L>(backend, of, &spheres)?;
         let viscosity = of.numbers.viscosity;
-        of.take(&given, viscosity)
+        of.take(&spheres, &given, viscosity)
     }
 
     /// Gives the fluid in and beside the grains their motion; what each of them gave.
@@ -81,9 +82,9 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         &mut self,
         backend: &B,
         of: &mut Carried<B>,
+        spheres: &[HeldSphere],
     ) -> Result<Vec<GrainPair>, SolverError> {
-        let spheres = of.grains.spheres();
-        let is_new = of.grains.follow(&spheres)?;
+        let is_new = of.grains.follow(spheres)?;
         if let Some(reach) = of.grains.reach().filter(|_| is_new || of.tables.is_none()) {
             let tables = HoldTables::upload(backend, reach)?;
             of.tables = Some(OnBackend::new(backend, tables, spheres.len())?);
@@ -91,7 +92,7 @@ impl<const D: usize, S: Storage, B: FlowKernels<D>> State<D, S, B> {
         let Some(on) = &mut of.tables else {
             return Ok(Vec::new());
         };
-        backend.write(spheres, 0, &mut on.spheres)?;
+        backend.write(spheres.to_vec(), 0, &mut on.spheres)?;
         backend.hold_cells::<L, S>(
             &self.level,
             &on.tables,

@@ -199,7 +199,7 @@ fn body_of<const D: usize>(
     }))
 }
 
-/// As many of a vector, in space.
+/// A vector or a facet with three components, the missing ones `rest`.
 fn three_of<const D: usize, T: Copy>(of: [T; D], rest: T) -> [T; 3] {
     std::array::from_fn(|a| of.get(a).copied().unwrap_or(rest))
 }

@@ -4,7 +4,7 @@ use super::{
     BLOCK, LAYER, damp::rows, faces::equilibrium, macroscopic::sums_of_layer, order::Order,
 };
 use crate::{
-    kernels::{HeldSphere, HoldNumbers, HoldTables},
+    kernels::{HeldSphere, HoldNumbers, HoldTables, nearest_image},
     lattice::Lattice,
     storage::Storage,
     tables::Level,
@@ -25,14 +25,8 @@ struct Draw {
 
 /// How a grain draws the cell with its centre at a place; none if it does not.
 fn draw(sphere: &HeldSphere, numbers: &HoldNumbers, at: [f64; 3]) -> Option<Draw> {
-    let arm: [f64; 3] = std::array::from_fn(|a| {
-        let (x, period) = (at[a] - sphere.center[a], numbers.period[a]);
-        if period > 0.0 {
-            x - period * (x / period).round()
-        } else {
-            x
-        }
-    });
+    let arm: [f64; 3] =
+        std::array::from_fn(|a| nearest_image(at[a] - sphere.center[a], numbers.period[a]));
     let square = arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2];
     let r = sphere.radius - numbers.inset;
     let mut rate = 0.0;
